@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What a keeper process (lockdown/keeper) and its owner (loop/child) say to each other over the control socket, WK-8.
+ * Both ends are this very executable image, so there is no version. One message is one datagram of a SOCK_SEQPACKET
+ * pair; the end of the socket, however it comes, makes the keeper kill its whole tree and exit.
+ */
+#ifndef SYM_BASE_KEEPER_WIRE_H
+#define SYM_BASE_KEEPER_WIRE_H
+
+#include <stdint.h>
+
+/* The keeper's descriptors at start: 0, 1, 2 are the program's own; this is the control socket. */
+#define KEEPER_CONTROL_FD 3
+
+enum keeper_event {          /* keeper -> owner */
+    KEEPER_STARTED = 1,      /* value: pid of the program, which leads its own process group */
+    KEEPER_FAILED,           /* value: errno of exec; followed by KEEPER_EMPTY */
+    KEEPER_EXITED,           /* value: wait status of the program as from waitpid(2) */
+    KEEPER_EMPTY,            /* nothing is left in the tree (waitpid said ECHILD); the keeper exits next */
+};
+
+enum keeper_order {          /* owner -> keeper */
+    KEEPER_TERM = 1,         /* SIGTERM to the program's process group */
+    KEEPER_KILL,             /* SIGKILL to everything in the tree until it is provably empty */
+};
+
+struct keeper_msg {
+    int32_t kind;            /* enum keeper_event or enum keeper_order */
+    int32_t value;
+};
+
+#endif
