@@ -36,9 +36,19 @@ char *buf_room(struct buf *b, size_t n)
     return b->p + b->n;
 }
 
+/* Where n more bytes go: the common case, room at hand, is decided without a call (cap never passes max + 1). */
+static inline char *place(struct buf *b, size_t n)
+{
+    if (!b->over && n < b->cap - b->n) {
+        b->p[b->n + n] = '\0';
+        return b->p + b->n;
+    }
+    return buf_room(b, n);
+}
+
 void buf_add(struct buf *b, struct str s)
 {
-    char *to = buf_room(b, s.n);
+    char *to = place(b, s.n);
 
     if (!to)
         return;
@@ -54,7 +64,12 @@ void buf_addz(struct buf *b, const char *z)
 
 void buf_addc(struct buf *b, char c)
 {
-    buf_add(b, (struct str){ &c, 1 });
+    char *to = place(b, 1);
+
+    if (!to)
+        return;
+    *to = c;
+    b->n++;
 }
 
 void buf_addf(struct buf *b, const char *fmt, ...)

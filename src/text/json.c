@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "text/json.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,30 +96,46 @@ static char *step_escape(char *p, const char *end)
     return p + 6;
 }
 
-/* Not 0 exactly when one of the eight bytes of w equals c. */
-static inline uint64_t has_byte(uint64_t w, unsigned char c)
-{
-    const uint64_t ones = 0x0101010101010101u;
-    uint64_t x = w ^ (ones * c);
+/*
+ * The text is followed by SCAN_PADDING bytes, the first of them a quote while the scan runs: its inner loops stop
+ * there without looking for the end, and a block read at the last byte is still ours.
+ */
+#define SCAN_PADDING 16
+static_assert(SCAN_PADDING >= YYJSON_PADDING_SIZE, "yyjson reads past the end, too");
 
-    return (x - ones) & ~x & (ones << 7);
+typedef unsigned char block __attribute__((vector_size(SCAN_PADDING)));
+
+/* Index of the first of eight bytes that is not 0; w is not 0. */
+static inline size_t first_byte(uint64_t w)
+{
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+    return (size_t)(little ? __builtin_ctzll(w) : __builtin_clzll(w)) / 8;
+}
+
+/* The next quote or backslash. */
+static inline char *skip_plain(char *p)
+{
+    for (;; p += sizeof(block)) {
+        block b;
+        uint64_t hit[2];
+
+        memcpy(&b, p, sizeof b);
+        b = (block)(b == '"') | (block)(b == '\\');
+        memcpy(hit, &b, sizeof hit);
+        if (hit[0])
+            return p + first_byte(hit[0]);
+        if (hit[1])
+            return p + sizeof hit[0] + first_byte(hit[1]);
+    }
 }
 
 /* p is behind an opening quote. Returns the place behind the closing one, or end. */
 static char *step_string(char *p, char *end)
 {
-    uint64_t w;
-
     for (;;) {
-        while (end - p >= (ptrdiff_t)sizeof w) {
-            memcpy(&w, p, sizeof w);
-            if (has_byte(w, '"') | has_byte(w, '\\'))
-                break;
-            p += sizeof w;
-        }
-        while (p < end && *p != '"' && *p != '\\')
-            p++;
-        if (p == end)
+        p = skip_plain(p);
+        if (p >= end)
             return end;
         if (*p == '"')
             return p + 1;
@@ -158,8 +175,14 @@ static char *scan(char *p, char *end, bool comments)
 {
     size_t depth = 0;
 
-    while (p < end) {
-        switch (kind_of[(unsigned char)*p]) {
+    for (;;) {
+        unsigned char kind;
+
+        while ((kind = kind_of[(unsigned char)*p]) == PLAIN)
+            p++;
+        if (p >= end)
+            return end;
+        switch (kind) {
         case QUOTE:
             p = step_string(p + 1, end);
             continue;
@@ -176,7 +199,6 @@ static char *scan(char *p, char *end, bool comments)
         }
         p++;
     }
-    return end;
 }
 
 static bool parse(struct json *ret, struct str text, yyjson_read_flag flags, struct error *e)
@@ -192,10 +214,12 @@ static bool parse(struct json *ret, struct str text, yyjson_read_flag flags, str
         return error_set(e, ERR_INVALID, "no JSON value: the text is empty");
     if (!check_utf8(text, e))
         return false;
-    copy = mem_resize(NULL, text.n + YYJSON_PADDING_SIZE);
+    copy = mem_resize(NULL, text.n + SCAN_PADDING);
     memcpy(copy, text.p, text.n);
-    memset(copy + text.n, 0, YYJSON_PADDING_SIZE);
+    memset(copy + text.n, 0, SCAN_PADDING);
+    copy[text.n] = '"';
     deep = scan(copy, copy + text.n, comments);
+    copy[text.n] = '\0';
     if (deep < copy + text.n) {
         char what[64];
 
