@@ -12,6 +12,12 @@
 /* The keeper's descriptors at start: 0, 1, 2 are the program's own; this is the control socket. */
 #define KEEPER_CONTROL_FD 3
 
+/*
+ * Each variable of the keeper's environment is one of the program's with this byte in front, which the keeper takes off:
+ * what is meant for the program (LD_PRELOAD, LD_LIBRARY_PATH, ...) must not act on the keeper.
+ */
+#define KEEPER_ENV_MARK '~'
+
 enum keeper_event {          /* keeper -> owner */
     KEEPER_STARTED = 1,      /* value: pid of the program, which leads its own process group */
     KEEPER_FAILED,           /* value: errno of exec; followed by KEEPER_EMPTY */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Everything that descends from this process: found and killed. Complete only for a child subreaper
+ * (PR_SET_CHILD_SUBREAPER): there an orphan, also after setsid and a double fork, comes back to us, so that "waitpid says
+ * ECHILD" proves the tree empty.
+ *
+ * The tree is frozen before it is killed: SIGSTOP from the top down, again and again, until a look finds nothing new.
+ * A frozen process neither forks nor reaps, so a fork bomb stands still and a listed pid keeps its meaning.
+ */
+#ifndef SYM_BASE_PROCTREE_H
+#define SYM_BASE_PROCTREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Looks without anything new that end the freezing, and looks at most before the killing begins anyway. */
+#define PROCTREE_LOOKS_MAX 200
+
+struct pid_list {
+    pid_t *v;
+    size_t n, cap;
+};
+
+/* Where the relation of parent and child is read. */
+enum proctree_source {
+    PROCTREE_CHILDREN,            /* <proc>/<pid>/task/<tid>/children; the kernel may lack it (CONFIG_PROC_CHILDREN) */
+    PROCTREE_STAT,                /* field 4 of <proc>/<pid>/stat of every process */
+};
+
+/* The best source that this kernel has. */
+enum proctree_source proctree_source(void);
+
+/*
+ * Appends the descendants of `root` that are not yet in `found` (parents before their children) and calls `visit` on each, before its
+ * own children are looked for. `proc` is "/proc", or a copy of its shape in tests. False when `proc` cannot be read.
+ */
+bool proctree_look(enum proctree_source source, const char *proc, pid_t root, struct pid_list *found,
+                   void (*visit)(pid_t pid));
+
+/*
+ * Kills all descendants, reaps them, and repeats until waitpid says ECHILD (returns 0) or `ms` have passed (returns how
+ * many were left). ms < 0: as long as it takes. `reaped`, may be NULL, hears of every child that was reaped.
+ */
+int proctree_kill(int ms, void (*reaped)(void *ctx, pid_t pid, int status), void *ctx);
+
+/* Reaps what has exited; true when there are no children at all (ECHILD). */
+bool proctree_reap(void (*reaped)(void *ctx, pid_t pid, int status), void *ctx);
+
+#endif
