@@ -518,6 +518,7 @@ bool json_next(struct json_iter *it)
     it->i++;
     it->val = it->next_;
     if (yyjson_is_obj(it->v)) {
+        it->key_val = it->next_;
         it->key = json_str(it->next_);
         it->val++;
     }

@@ -66,11 +66,13 @@ bool json_opt_str(yyjson_val *obj, const char *key, struct str *ret, struct erro
 bool json_opt_bool(yyjson_val *obj, const char *key, bool *ret, struct error *e);
 bool json_opt_int(yyjson_val *obj, const char *key, int64_t min, int64_t max, int64_t *ret, struct error *e);
 
-/* for (struct json_iter it = json_iter(v); json_next(&it);) uses it.key (objects; every duplicate is visited) and it.val. */
+/* for (struct json_iter it = json_iter(v); json_next(&it);) uses it.key (objects; every duplicate is visited) and it.val.
+ * it.i counts from 1; it.key_val is the key as a value, NULL in an array. */
 struct json_iter {
     yyjson_val *v;
     size_t i, n;
     struct str key;
+    yyjson_val *key_val;
     yyjson_val *val;
     yyjson_val *next_;
 };
