@@ -286,25 +286,23 @@ static void put_escaped_char(struct buf *out, struct str c)
 
 void log_put_escaped(struct buf *line, struct str message)
 {
+    auto_buf valid = BUF(3 * message.n);       /* a replacement has 3 bytes */
+    auto_buf escaped = BUF(12 * message.n);    /* an escape 4 for one */
     size_t room = line->max - line->n - 1;
-    auto_buf b = BUF(3 * message.n), one = BUF(16);
     struct str s;
     uint32_t cp;
 
-    utf8_put_lossy(&b, message);
-    for (s = buf_str(&b); s.n;) {
+    utf8_put_lossy(&valid, message);
+    for (s = buf_str(&valid); s.n;) {
         size_t n = utf8_decode(s, &cp);
-        size_t rest;
 
-        buf_clear(&one);
-        put_escaped_char(&one, str_upto(s, n));
+        put_escaped_char(&escaped, str_upto(s, n));
         s = str_from(s, n);
-        rest = s.n ? CUT_MARK.n : 0;
-        if (one.n + rest > room) {
-            buf_add(line, CUT_MARK);
-            return;
-        }
-        buf_add(line, buf_str(&one));
-        room -= one.n;
     }
+    if (escaped.n <= room) {
+        buf_add(line, buf_str(&escaped));
+        return;
+    }
+    buf_add(line, utf8_cut(buf_str(&escaped), room - CUT_MARK.n));
+    buf_add(line, CUT_MARK);
 }
