@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "plugins/registry.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "plugins/manifest.h"
+#include "plugins/skill.h"
+
+#define SKILL_FILE "SKILL.md"
+
+struct entry {
+    const char *dir;
+    const char *subpath;
+    const char *file; /* manifest or SKILL.md, absolute */
+    bool skill;
+};
+
+struct walk {
+    struct load_ctx *l;
+    struct str registry;
+    unsigned dirs_left;
+    bool cut; /* a ceiling was reached */
+    struct {
+        struct entry *v;
+        size_t n, cap;
+    } found;
+};
+
+static void fail(struct load_ctx *l, struct str registry, const char *name, const char *reason)
+{
+    ARENA_PUSH(l->a, &l->out->failures) = (struct load_failure){ .name = str_of(name),
+                                                                 .registry = registry,
+                                                                 .reason = str_of(reason) };
+}
+
+static void warn_several(struct load_ctx *l, const char *dir, const struct manifest_name *m)
+{
+    if (m->found > 1)
+        ARENA_PUSH(l->a, &l->out->warnings) = str_of(
+            arena_printf(l->a, "%s holds %u manifests; %s is used", dir, m->found, m->name));
+}
+
+/* ---- the walk ---- */
+
+static bool is_directory(const char *dir, const struct dirent *d)
+{
+    char path[4096];
+    struct stat st;
+
+    if (d->d_type != DT_UNKNOWN)
+        return d->d_type == DT_DIR;
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, d->d_name) < sizeof path &&
+           lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct listing {
+    struct manifest_name manifest;
+    bool skill;
+    struct strs dirs;
+};
+
+static bool list_dir(struct walk *w, const char *dir, struct listing *ret)
+{
+    DIR *d;
+
+    if (w->dirs_left == 0) {
+        w->cut = true;
+        return false;
+    }
+    w->dirs_left--;
+    watch_add(w->l->watch, w->l->a, dir);
+    d = opendir(dir);
+    if (!d)
+        return false;
+    for (struct dirent *e; (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        manifest_name_see(&ret->manifest, e->d_name);
+        ret->skill |= strcmp(e->d_name, SKILL_FILE) == 0;
+        if (strcmp(e->d_name, ".git") != 0 && is_directory(dir, e))
+            ARENA_PUSH(w->l->a, &ret->dirs) = arena_str(w->l->a, str_of(e->d_name));
+    }
+    closedir(d);
+    return true;
+}
+
+static void add_entry(struct walk *w, const char *dir, const char *subpath,
+                      const struct listing *ls)
+{
+    const char *name = ls->manifest.name ? ls->manifest.name : SKILL_FILE;
+
+    if (w->found.n >= REGISTRY_MAX_ENTRIES) {
+        w->cut = true;
+        return;
+    }
+    warn_several(w->l, dir, &ls->manifest);
+    ARENA_PUSH(w->l->a, &w->found) = (struct entry){ .dir = dir,
+                                                     .subpath = subpath,
+                                                     .file = path_join(w->l->a, dir, name),
+                                                     .skill = !ls->manifest.name };
+}
+
+static void walk_dir(struct walk *w, const char *dir, const char *subpath, unsigned depth)
+{
+    struct listing ls = { 0 };
+
+    if (!list_dir(w, dir, &ls))
+        return;
+    if (ls.manifest.name || ls.skill) {
+        if (depth)
+            add_entry(w, dir, subpath, &ls);
+        else
+            fail(w->l, w->registry, dir,
+                 arena_printf(w->l->a,
+                              "skipping %s: it should contain subdirectories with "
+                              "plugins, not be a plugin itself",
+                              dir));
+        return;
+    }
+    if (depth >= REGISTRY_MAX_DEPTH) {
+        w->cut |= ls.dirs.n != 0;
+        return;
+    }
+    for (size_t i = 0; i < ls.dirs.n; i++)
+        walk_dir(w, path_join(w->l->a, dir, ls.dirs.v[i].p),
+                 depth ? path_join(w->l->a, subpath, ls.dirs.v[i].p) : ls.dirs.v[i].p,
+                 depth + 1);
+}
+
+static int by_subpath(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return strcmp(x->subpath, y->subpath);
+}
+
+static void load_entry(struct walk *w, const struct entry *entry)
+{
+    struct load_ctx *l = w->l;
+    struct manifest_source src = { .origin = ORIGIN_REGISTRY,
+                                   .registry = w->registry,
+                                   .subpath = str_of(entry->subpath),
+                                   .dir = str_of(entry->dir) };
+    struct error why = { 0 };
+    struct plugin *p;
+
+    watch_add(l->watch, l->a, entry->file);
+    p = entry->skill ? skill_plugin_load(l->a, entry->file, &src, &why)
+                     : manifest_load(l->a, entry->file, &src, &why);
+    if (p)
+        ARENA_PUSH(l->a, &l->out->plugins) = p;
+    else
+        fail(l, w->registry, entry->subpath,
+             arena_printf(l->a, "skipping %s: %s", entry->file, why.msg));
+}
+
+void registry_load(struct load_ctx *l, struct str name, const char *root)
+{
+    struct walk w = { .l = l, .registry = name, .dirs_left = REGISTRY_MAX_DIRS };
+
+    walk_dir(&w, root, "", 0);
+    if (w.found.n)
+        qsort(w.found.v, w.found.n, sizeof *w.found.v, by_subpath);
+    for (size_t i = 0; i < w.found.n; i++)
+        load_entry(&w, &w.found.v[i]);
+    if (w.cut)
+        ARENA_PUSH(l->a, &l->out->warnings) = str_of(arena_printf(
+            l->a,
+            "registry '%.*s' is only read in part: at most %d plugins in %d directories, %d "
+            "deep",
+            STR_F(name), REGISTRY_MAX_ENTRIES, REGISTRY_MAX_DIRS, REGISTRY_MAX_DEPTH));
+}
+
+void registries_load(struct load_ctx *l, const struct config *config, const struct dirs *dirs)
+{
+    if (config->user_plugins)
+        registry_load(l, STR("user-plugins"), path_join(l->a, dirs->config, "plugins"));
+    for (size_t i = 0; i < config->registries.n; i++) {
+        const struct registry_config *reg = &config->registries.v[i];
+
+        if (reg->path.n)
+            registry_load(l, reg->name, arena_z(l->a, reg->path));
+        else
+            fail(l, reg->name, reg->name.p,
+                 arena_printf(l->a, "registry '%.*s': 'git' is not supported yet",
+                              STR_F(reg->name)));
+    }
+}
+
+/* ---- the workspace's own ---- */
+
+static bool exists(struct load_ctx *l, const char *dir, const char *name)
+{
+    return watch_add(l->watch, l->a, path_join(l->a, dir, name)).exists;
+}
+
+static void load_workspace_dir(struct load_ctx *l, const struct workspace *ws, const char *dir,
+                               bool agents_syncing)
+{
+    static const char *const names[] = { "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml" };
+    struct manifest_source src = { .origin = ORIGIN_WORKSPACE,
+                                   .registry = STR("workspace"),
+                                   .dir = str_of(dir),
+                                   .fallback_name = str_of(path_base(dir)),
+                                   .agents_syncing = agents_syncing };
+    struct manifest_name m = { 0 };
+    struct error why = { 0 };
+    const char *file;
+    struct plugin *p;
+
+    if (strlen(dir) > ws->root.n)
+        src.subpath = str_from(src.dir, ws->root.n + 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (exists(l, dir, names[i]))
+            manifest_name_see(&m, names[i]);
+    warn_several(l, dir, &m);
+    if (!m.name) {
+        bool skills = exists(l, dir, "skills");
+
+        if (skills || (agents_syncing && exists(l, dir, ".agents/skills")))
+            ARENA_PUSH(l->a, &l->out->plugins) = manifest_defaults(l->a, &src);
+        return;
+    }
+    file = path_join(l->a, dir, m.name);
+    p = manifest_load(l->a, file, &src, &why);
+    if (p)
+        ARENA_PUSH(l->a, &l->out->plugins) = p;
+    else
+        fail(l, src.registry, dir, arena_printf(l->a, "skipping %s: %s", file, why.msg));
+}
+
+void workspace_plugins_load(struct load_ctx *l, const struct workspace *ws, bool agents_syncing)
+{
+    load_workspace_dir(l, ws, ws->root.p, agents_syncing);
+    for (size_t i = 0; i < ws->members.n; i++)
+        load_workspace_dir(l, ws, ws->members.v[i].p, agents_syncing);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * From configuration, workspace and dependencies to what exists and what may run: registries
+ * are walked, manifests loaded, trust and enablement decided, gates evaluated. One resolution
+ * is an immutable snapshot with its own arena; a newer one replaces it whole.
+ *
+ *   config.toml ─┐
+ *   workspace ───┼─> plugins loaded ─> enablement ─────────> gates ────────> struct resolution
+ *   deps (pm) ───┘                     disable, use,        (async: shell,
+ *                                      dormant, trust        custom)
+ */
+#ifndef SYM_PLUGINS_RESOLVE_H
+#define SYM_PLUGINS_RESOLVE_H
+
+#include "loop/loop.h"
+#include "plugins/config.h"
+#include "plugins/workspace.h"
+
+/* PL-38 */
+enum plugin_state {
+    PLUGIN_ACTIVE,
+    PLUGIN_DORMANT,
+    PLUGIN_CANDIDATE, /* embedded in a package, waiting for consent */
+    PLUGIN_DECLINED,  /* [plugins] disable */
+    PLUGIN_GATED,     /* its gate does not hold here */
+    PLUGIN_ERROR,
+};
+const char *plugin_state_name(enum plugin_state s);
+
+struct plugin_status {
+    const struct plugin *plugin; /* NULL for a manifest that did not load */
+    struct str name, registry;
+    enum plugin_state state;
+    struct str reason; /* for people: why it is active, or why not and what to do */
+    bool trusted;      /* PL-32: what runs a program may run */
+};
+
+/* A server whose plugin gate and entry gate hold, ready to start: paths absolute, variables
+ * expanded, limits clamped (MS-10..15). */
+struct active_server {
+    struct str name;
+    const struct plugin *plugin;
+    const struct server_def *def;
+    struct strs argv;      /* argv[0] resolved to an absolute path where it was found */
+    struct key_values env; /* the entry's own, expanded */
+    struct str cwd;        /* absolute */
+    int startup_timeout_ms, tool_call_timeout_ms;
+};
+
+struct resolution {
+    struct arena arena;
+    struct config config;
+    struct workspace workspace;
+    struct deps deps;
+    struct {
+        struct active_server *v;
+        size_t n, cap;
+    } servers;            /* sorted bytewise by name, names unique */
+    struct strs problems; /* finished problem lines, without brackets ("x: reason") */
+    struct strs warnings; /* for people only: nothing is missing because of them */
+    struct {
+        struct plugin_status *v;
+        size_t n, cap;
+    } plugins;
+    struct {
+        struct watched *v;
+        size_t n, cap;
+    } watch;
+    bool pm_degraded; /* some package manager failed: do not cache as the truth */
+};
+
+struct resolve_opts {
+    const struct dirs *dirs;
+    const char *start_dir; /* cwd or --workspace */
+    int shell_timeout_ms;  /* 0: 10 s (PL-22) */
+    bool read_only_cache;  /* do not write the predicate cache */
+};
+
+/* What the caller's package managers found; copied. */
+struct found_deps {
+    const struct dep *v;
+    size_t n;
+    const struct str *watch; /* more paths to watch (PM-2) */
+    size_t nwatch;
+    const struct str *problems; /* warnings of package managers */
+    size_t nproblems;
+    bool degraded;
+};
+
+struct resolver;
+/*
+ * Two steps, because package managers stand above this folder: resolve_begin() reads config and
+ * workspace at once (no child process, no network) and tells the caller; resolve_finish() takes
+ * the dependencies and calls `done` when all gates are evaluated, never from inside. The
+ * resolution is owned by the receiver: resolution_free(). The resolver itself, and what
+ * resolve_config() and its like returned, is gone once `done` is called. The only processes
+ * ever started are those of shell() and custom predicates.
+ */
+struct resolver *resolve_begin(struct loop *l, const struct resolve_opts *o, struct error *e);
+const struct config *resolve_config(const struct resolver *r);
+const struct workspace *resolve_workspace(const struct resolver *r);
+const struct dirs *resolve_dirs(const struct resolver *r);
+void resolve_finish(struct resolver *r, const struct found_deps *deps,
+                    void (*done)(void *ctx, struct resolution *res), void *ctx);
+void resolve_cancel(struct resolver *r); /* frees; done is not called */
+void resolution_free(struct resolution *res);
+
+/* True when a watched path changed since (mtime, size, inode, existence). */
+bool resolution_stale(const struct resolution *res);
+
+/* Consent of PL-32, kept in <state>/trusted.json by (canonical root, SHA-256 of the manifest).
+ */
+struct trust_entry {
+    struct str root, manifest, sha256;
+};
+bool trust_has(const struct dirs *dirs, struct str root, struct str manifest_sha256);
+bool trust_set(const struct dirs *dirs, const struct trust_entry *entries, size_t n,
+               bool trusted, struct error *e);
+
+/* ${VAR} and ${VAR:-default}; ERR_NOT_FOUND names an unset variable without default. */
+bool server_expand(struct arena *a, struct str text, struct str *ret, struct error *e);
+
+#endif

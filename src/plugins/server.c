@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "plugins/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "plugins/enablement.h"
+#include "plugins/manifest.h"
+
+/* ---- what this version cannot start ---- */
+
+static bool declared(const struct plugin *p, struct str name)
+{
+    for (size_t i = 0; i < p->installations.n; i++)
+        if (str_eq(p->installations.v[i].name, name))
+            return true;
+    return false;
+}
+
+static bool check_declared(const struct plugin *p, struct str name, struct error *e)
+{
+    return declared(p, name) ||
+           error_set(e, ERR_INVALID, "plugin '%.*s' declares no installation '%.*s'",
+                     STR_F(p->name), STR_F(name));
+}
+
+static bool check_supported(const struct plugin *p, const struct server_def *def,
+                            struct error *e)
+{
+    if (str_is(def->name, "list_tools") || str_is(def->name, "execute"))
+        return error_set(e, ERR_INVALID,
+                         "this name is reserved for a tool of symposium; give the "
+                         "server another one");
+    if (def->url.n)
+        return error_set(e, ERR_DENIED, "remote servers are not supported yet");
+    if (def->builtin.n)
+        return error_set(e, ERR_DENIED, "'builtin' is not supported yet");
+    if (def->installation.n)
+        return check_declared(p, def->installation, e) &&
+               error_set(e, ERR_DENIED, "'installation' is not supported yet");
+    for (size_t i = 0; i < def->requirements.n; i++)
+        if (!check_declared(p, def->requirements.v[i], e))
+            return false;
+    return !def->requirements.n ||
+           error_set(e, ERR_DENIED, "'requirements' is not supported yet");
+}
+
+/* ---- command line ---- */
+
+static const char *own_path(const struct server_world *w, const struct active_server *s)
+{
+    for (size_t i = 0; i < s->env.n; i++)
+        if (str_is(s->env.v[i].key, "PATH"))
+            return arena_z(w->a, s->env.v[i].value);
+    return NULL;
+}
+
+/* A result of a relative PATH element would mean another file in the server's directory. */
+static const char *search(const struct server_world *w, const char *name, const char *path)
+{
+    const char *found = path_search(w->a, name, path);
+
+    return found && !path_is_abs(found) ? path_real(w->a, found, NULL) : found;
+}
+
+/* A PATH of the entry's own is searched, as the server itself would; only the common one is
+ * remembered. */
+static const char *find_program(const struct server_world *w, const struct active_server *s,
+                                struct str command)
+{
+    const char *path = own_path(w, s), *found;
+
+    if (memchr(command.p, '/', command.n))
+        return path_search(
+            w->a, path_clean(w->a, path_join(w->a, s->cwd.p, arena_z(w->a, command))), "");
+    if (path || !w->programs)
+        return search(w, arena_z(w->a, command), path ? path : getenv("PATH"));
+    if (map_has(w->programs, command))
+        return map_get(w->programs, command);
+    found = search(w, arena_z(w->a, command), getenv("PATH"));
+    map_put(w->programs, command, (void *)found);
+    return found;
+}
+
+static bool fill_argv(const struct server_world *w, const struct server_def *def,
+                      struct active_server *s, struct error *e)
+{
+    const char *found = find_program(w, s, def->command);
+
+    if (found && w->watch)
+        watch_add(w->watch, w->a, found);
+    /* Not found now: the start reports it, and it may be there by then. */
+    ARENA_PUSH(w->a, &s->argv) = found ? str_of(found) : arena_str(w->a, def->command);
+    for (size_t i = 0; i < def->args.n; i++) {
+        struct str arg;
+
+        if (!server_expand(w->a, def->args.v[i], &arg, e))
+            return false;
+        ARENA_PUSH(w->a, &s->argv) = arg;
+    }
+    return true;
+}
+
+static bool fill_env(const struct server_world *w, const struct server_def *def,
+                     struct active_server *s, struct error *e)
+{
+    for (size_t i = 0; i < def->env.n; i++) {
+        struct key_value kv = def->env.v[i];
+
+        if (!server_expand(w->a, kv.value, &kv.value, e))
+            return false;
+        ARENA_PUSH(w->a, &s->env) = kv;
+    }
+    return true;
+}
+
+/* ---- self-inclusion (MS-15) ---- */
+
+static bool is_our_program(const char *path)
+{
+    struct stat ours, theirs;
+
+    return stat("/proc/self/exe", &ours) == 0 && stat(path, &theirs) == 0 &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* The command word among our own arguments: behind global options, and behind cargo's extra
+ * "agents". */
+static struct str command_word(const struct strs *argv)
+{
+    bool cargo = strcmp(path_base(argv->v[0].p), "cargo-agents") == 0;
+
+    for (size_t i = 1; i < argv->n; i++) {
+        if (str_is(argv->v[i], "--update"))
+            i++;
+        else if (!str_starts(argv->v[i], STR("-")) && !(cargo && str_is(argv->v[i], "agents")))
+            return argv->v[i];
+    }
+    return (struct str){ 0 };
+}
+
+static bool check_not_self(const struct active_server *s, struct error *e)
+{
+    if (!str_is(command_word(&s->argv), "mcp-serve") || !is_our_program(s->argv.v[0].p))
+        return true;
+    return error_set(e, ERR_DENIED,
+                     "this is symposium's own mcp-serve, which would start itself "
+                     "without end");
+}
+
+static int call_timeout_secs(const struct mcp_config *mcp, const struct server_def *def)
+{
+    int secs =
+        def->tool_call_timeout_secs ? def->tool_call_timeout_secs : mcp->tool_call_timeout_secs;
+
+    if (secs >= mcp->script_timeout_secs)
+        secs = mcp->script_timeout_secs - 1;
+    return secs > 1 ? secs : 1;
+}
+
+bool server_prepare(const struct server_world *w, const struct plugin *p,
+                    const struct server_def *def, bool trusted, struct active_server *ret,
+                    struct error *e)
+{
+    int startup = def->startup_timeout_secs ? def->startup_timeout_secs
+                                            : w->mcp->server_startup_timeout_secs;
+    const char *root = arena_z(w->a, w->root);
+
+    if (!check_supported(p, def, e))
+        return false;
+    if (!trusted)
+        return error_set(e, ERR_DENIED, "%s", UNTRUSTED_REASON);
+    *ret = (struct active_server){
+        .name = def->name,
+        .plugin = p,
+        .def = def,
+        .cwd =
+            str_of(def->cwd.n ? path_clean(w->a, path_join(w->a, root, arena_z(w->a, def->cwd)))
+                              : root),
+        .startup_timeout_ms = startup * 1000,
+        .tool_call_timeout_ms = call_timeout_secs(w->mcp, def) * 1000,
+    };
+    return fill_env(w, def, ret, e) && fill_argv(w, def, ret, e) && check_not_self(ret, e);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A temporary directory tree for one test; its paths are canonical. */
+#ifndef SYM_TESTS_PLUGINS_TREE_H
+#define SYM_TESTS_PLUGINS_TREE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+struct tree {
+    struct arena a;
+    const char *root;
+};
+
+static inline struct tree tree_new(void)
+{
+    char name[] = "/tmp/sym-plugins-XXXXXX";
+    struct tree t = { 0 };
+
+    assert_non_null(mkdtemp(name));
+    t.root = path_real(&t.a, name, NULL);
+    return t;
+}
+
+static inline int tree_remove(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    return remove(path);
+}
+
+static inline void tree_free(struct tree *t)
+{
+    nftw(t->root, tree_remove, 16, FTW_DEPTH | FTW_PHYS);
+    arena_free(&t->a);
+}
+
+static inline const char *tree_path(struct tree *t, const char *rel)
+{
+    return path_clean(&t->a, path_join(&t->a, t->root, rel));
+}
+
+/* Makes parents; a path that ends with '/' is a directory. */
+static inline const char *tree_put(struct tree *t, const char *rel, const char *text)
+{
+    const char *path = tree_path(t, rel);
+    struct error e = { 0 };
+
+    if (rel[0] && rel[strlen(rel) - 1] == '/') {
+        assert_true(file_mkdirs(path, &e));
+        return path;
+    }
+    assert_true(file_mkdirs(path_dir(&t->a, path), &e));
+    assert_true(file_write_atomic(path, str_of(text), 0644, &e));
+    return path;
+}
+
+static inline void assert_str(struct str got, const char *want)
+{
+    if (!str_is(got, want))
+        fail_msg("got '%.*s', want '%s'", STR_F(got), want);
+}
+
+static inline void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' does not contain '%s'", text, part);
+}
+
+#endif
