@@ -87,15 +87,19 @@ struct toml_val *toml_tree_root(struct toml_tree *t)
     return root;
 }
 
+bool toml_tree_nest(struct toml_val *v, enum toml_kind kind, struct error *e)
+{
+    v->kind = kind;
+    return v->depth < TOML_MAX_DEPTH ||
+           error_set(e, ERR_LIMIT, "tables and arrays nested deeper than %d levels",
+                     TOML_MAX_DEPTH);
+}
+
 struct toml_val *toml_tree_add(struct toml_tree *t, struct toml_val *parent,
                                enum toml_kind kind, struct str key, struct error *e)
 {
     struct toml_val *v;
 
-    if (parent->depth == TOML_MAX_DEPTH) {
-        error_set(e, ERR_LIMIT, "nested deeper than %d levels", TOML_MAX_DEPTH);
-        return NULL;
-    }
     if (t->values == TOML_MAX_VALUES) {
         error_set(e, ERR_LIMIT, "more than %u values", TOML_MAX_VALUES);
         return NULL;
@@ -107,6 +111,8 @@ struct toml_val *toml_tree_add(struct toml_tree *t, struct toml_val *parent,
     v->parent = parent;
     v->pos = parent->items.n;
     v->depth = parent->depth + 1;
+    if ((kind == TOML_TABLE || kind == TOML_ARRAY) && !toml_tree_nest(v, kind, e))
+        return NULL;
     items_push(t->a, parent, v);
     return v;
 }

@@ -29,7 +29,7 @@
 #include "text/json.h"
 
 #define TOML_MAX_BYTES  (4u << 20) /* of the text */
-#define TOML_MAX_DEPTH  128        /* of tables and arrays within one another; the root is 0 */
+#define TOML_MAX_DEPTH  128        /* levels of tables and arrays; the root is the first */
 #define TOML_MAX_VALUES (1u << 19) /* tables and arrays included */
 #define TOML_MAX_NUMBER 1024       /* bytes of one number, date or time as written */
 

@@ -14,6 +14,9 @@ struct toml_tree {
 
 struct toml_val *toml_tree_root(struct toml_tree *t);
 
+/* Makes a new value a table or array. False: ERR_LIMIT, without a position. */
+bool toml_tree_nest(struct toml_val *v, enum toml_kind kind, struct error *e);
+
 /* A new last child. An element is added with an empty key; a member's key must be new and live
  * as long as the arena. Only kind, key, parent, pos and depth are set. NULL: ERR_LIMIT, without
  * a position. */

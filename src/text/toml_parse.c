@@ -148,7 +148,6 @@ static bool array(struct toml_lex *x, struct toml_val *v)
 {
     size_t open = x->at++;
 
-    v->kind = TOML_ARRAY;
     for (;;) {
         struct toml_val *element;
 
@@ -174,7 +173,6 @@ static bool array(struct toml_lex *x, struct toml_val *v)
 static bool inline_table(struct toml_lex *x, struct toml_val *v)
 {
     x->at++;
-    v->kind = TOML_TABLE;
     toml_lex_blank(x);
     if (toml_lex_take(x, "}"))
         return true;
@@ -188,6 +186,11 @@ static bool inline_table(struct toml_lex *x, struct toml_val *v)
             return toml_lex_fail(x, x->at, "expected ',' or '}' on the same line");
         toml_lex_blank(x);
     }
+}
+
+static bool nest(struct toml_lex *x, struct toml_val *v, enum toml_kind kind)
+{
+    return toml_tree_nest(v, kind, x->e) || error_wrap(x->e, "line %u", v->line);
 }
 
 /* v is in the tree already, so its children find their parent; kind and content are set here.
@@ -204,10 +207,10 @@ static bool value(struct toml_lex *x, struct toml_val *v)
         ok = toml_lex_string(x, &v->s);
         break;
     case '[':
-        ok = array(x, v);
+        ok = nest(x, v, TOML_ARRAY) && array(x, v);
         break;
     case '{':
-        ok = inline_table(x, v);
+        ok = nest(x, v, TOML_TABLE) && inline_table(x, v);
         break;
     default:
         ok = toml_lex_scalar(x, v);
