@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* `members` entries of a [workspace] table, turned into directories the way cargo does it. */
+#ifndef PM_CARGO_EXPAND_H
+#define PM_CARGO_EXPAND_H
+
+#include "inputs.h"
+
+#define EXPAND_MAX_DIRS    20000 /* directories met by all patterns of one workspace */
+#define EXPAND_MAX_DEPTH   32    /* levels that one "**" descends */
+#define EXPAND_MAX_PATTERN 1024  /* bytes of one pattern; also bounds its components */
+
+struct dir_list {
+    const char **v; /* absolute, clean */
+    size_t n, cap;
+};
+
+/*
+ * Appends what `pattern` names, relative to `root`, sorted: `*`, `?` and `[..]` within one
+ * component, `**` for any number of them; hidden directories match too. Without such characters
+ * that directory itself, existing or not. Directories listed on the way are noted as inputs.
+ * ERR_LIMIT past EXPAND_MAX_DIRS or EXPAND_MAX_PATTERN.
+ */
+bool expand_member(struct inputs *in, const char *root, struct str pattern,
+                   struct dir_list *ret, struct error *e);
+
+#endif

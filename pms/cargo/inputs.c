@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "inputs.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+
+void input_note(struct inputs *in, const char *path, enum input_owner owner)
+{
+    const char *kept = arena_z(in->arena, str_of(path));
+
+    ARENA_PUSH(in->arena, in) =
+        (struct input){ .path = kept, .stamp = file_stamp(kept), .owner = owner };
+}
+
+bool input_read(struct inputs *in, const char *path, enum input_owner owner, struct str *ret,
+                struct error *e)
+{
+    auto_buf text = BUF(INPUT_MAX_FILE);
+
+    input_note(in, path, owner);
+    if (!file_read(path, &text, e))
+        return false;
+    *ret = arena_str(in->arena, buf_str(&text));
+    return true;
+}
+
+bool inputs_changed(const struct inputs *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        struct file_stamp now = file_stamp(in->v[i].path);
+
+        if (!file_stamp_eq(&now, &in->v[i].stamp))
+            return true;
+    }
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Only what the entry's type leaves open costs a stat. */
+static bool is_subdir(struct arena *a, const char *dir, const struct dirent *d, bool links)
+{
+    if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+        return false;
+    if (d->d_type == DT_DIR)
+        return true;
+    if (d->d_type == DT_UNKNOWN || (d->d_type == DT_LNK && links))
+        return file_is_dir(path_join(a, dir, d->d_name));
+    return false;
+}
+
+void input_list(struct inputs *in, const char *dir, enum input_owner owner, bool links,
+                struct dir_names *ret)
+{
+    struct dirent *d;
+    DIR *stream;
+
+    *ret = (struct dir_names){ 0 };
+    input_note(in, dir, owner);
+    stream = opendir(dir);
+    if (!stream)
+        return;
+    for (int i = 0; i < INPUT_MAX_ENTRIES && (d = readdir(stream)); i++)
+        if (is_subdir(in->arena, dir, d, links))
+            ARENA_PUSH(in->arena, ret) = arena_z(in->arena, str_of(d->d_name));
+    closedir(stream);
+    if (ret->n)
+        qsort(ret->v, ret->n, sizeof *ret->v, by_name);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Every file and directory an answer depends on, absent ones included, each with its stamp
+ * taken before it was read: what changes meanwhile is seen at the next request. All disk access
+ * of this program goes through here.
+ */
+#ifndef PM_CARGO_INPUTS_H
+#define PM_CARGO_INPUTS_H
+
+#include "base/arena.h"
+#include "base/file.h"
+
+#define INPUT_MAX_FILE ((size_t)4 << 20) /* one Cargo.toml or Cargo.lock */
+
+/* Whether the program that asked us finds the path by itself (PM-2: `watch` names only what it
+ * does not know). */
+enum input_owner { INPUT_KNOWN, INPUT_OURS };
+
+struct input {
+    const char *path;
+    struct file_stamp stamp;
+    enum input_owner owner;
+};
+
+struct inputs {
+    struct arena *arena; /* paths and texts live here */
+    struct input *v;
+    size_t n, cap;
+};
+
+/* Notes the path without reading it. */
+void input_note(struct inputs *in, const char *path, enum input_owner owner);
+
+/* Notes and reads a whole file. ERR_NOT_FOUND when absent, ERR_LIMIT past INPUT_MAX_FILE. */
+bool input_read(struct inputs *in, const char *path, enum input_owner owner, struct str *ret,
+                struct error *e);
+
+/* True when anything noted has another stamp now. */
+bool inputs_changed(const struct inputs *in);
+
+/* The subdirectories of a directory, sorted bytewise; at most INPUT_MAX_ENTRIES entries are
+ * looked at. */
+#define INPUT_MAX_ENTRIES 50000
+struct dir_names {
+    const char **v;
+    size_t n, cap;
+};
+
+/* Notes the directory. An unreadable one is empty. Links to directories count only with
+ * `links`. */
+void input_list(struct inputs *in, const char *dir, enum input_owner owner, bool links,
+                struct dir_names *ret);
+
+#endif
