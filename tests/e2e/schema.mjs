@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The official JSON Schema of each revision, as a check of single messages. They are not part of this tree: without them
+// (../shared/data, or SYMPOSIUM_SHARED) nothing is checked, and protocol.test.mjs reports it by name.
+import fs from 'node:fs';
+import path from 'node:path';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const shared = process.env.SYMPOSIUM_SHARED ?? path.join(root, '../shared');
+export const schemaDir = path.join(shared, 'data/mcp-schema');
+export const haveSchemas = fs.existsSync(path.join(schemaDir, '2026-07-28.json'));
+
+const loaded = new Map();
+export function schemaOf(revision) {
+    if (!haveSchemas) return undefined;
+    if (!loaded.has(revision)) {
+        const text = JSON.parse(fs.readFileSync(path.join(schemaDir, `${revision}.json`), 'utf8'));
+        const Ajv = text.$defs ? require('ajv/dist/2020').default : require('ajv').default;
+        const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: true });
+        require('ajv-formats').default(ajv);
+        ajv.addSchema(text, revision);
+        loaded.set(revision, { ajv, at: `${revision}#/${text.$defs ? '$defs' : 'definitions'}/`, defs: text.$defs ?? text.definitions });
+    }
+    return loaded.get(revision);
+}
+
+/** Why `value` is no `name` of that revision; undefined when it is one, or cannot be checked. */
+export function problem(revision, name, value) {
+    const s = schemaOf(revision);
+    if (!s) return undefined;
+    if (!s.defs[name]) return `no definition ${name} in ${revision}`;
+    const validate = s.ajv.getSchema(s.at + name);
+    return validate(value) ? undefined : `${name}: ${s.ajv.errorsText(validate.errors)}`;
+}
+
+const RESULTS = {
+    initialize: 'InitializeResult', ping: 'EmptyResult', 'tools/list': 'ListToolsResult', 'tools/call': 'CallToolResult',
+    'resources/list': 'ListResourcesResult', 'resources/templates/list': 'ListResourceTemplatesResult',
+    'resources/read': 'ReadResourceResult', 'server/discover': 'DiscoverResult',
+    'subscriptions/listen': 'SubscriptionsListenResult', 'logging/setLevel': 'EmptyResult',
+};
+
+/** Why a response with a result is wrong, envelope and result both. */
+export function resultProblem(revision, method, m) {
+    const s = schemaOf(revision);
+    if (!s) return undefined;
+    const envelope = s.defs.JSONRPCResultResponse ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
+    if (m.error !== undefined) return 'both result and error';
+    const modern = revision === '2026-07-28';
+    if (modern && typeof m.result?.resultType !== 'string') return 'no resultType (MCP-M5)';
+    if (!modern && ['resultType', 'ttlMs', 'cacheScope'].some(k => k in (m.result ?? {}))) return 'modern members in a legacy result (MCP-L4)';
+    return problem(revision, envelope, m) ?? (RESULTS[method] ? problem(revision, RESULTS[method], m.result) : undefined);
+}
+
+/** Why an error response or a notification is wrong. A request never is right: we send none to a client. */
+export function messageProblem(revision, m) {
+    const s = schemaOf(revision);
+    if (m.method !== undefined && m.id !== undefined) return 'a request to the client (MS-73, MCP-M7)';
+    if (m.id === null) return 'id is null';
+    if (!s) return undefined;
+    if (m.method !== undefined) return problem(revision, 'ServerNotification', m) ?? problem(revision, 'JSONRPCNotification', m);
+    // An error without id answers what could not be read; before 2025-11-25 the schemas have no form for it, so that
+    // revision's is taken for all.
+    if (m.id === undefined) return problem('2025-11-25', 'JSONRPCErrorResponse', m);
+    if (revision === '2026-07-28' && [-32002, -32042].includes(m.error?.code)) return 'code of another era (MCP-M15)';
+    if (revision === '2026-07-28' && m.error?.code === -32022) return problem(revision, 'UnsupportedProtocolVersionError', m);
+    return problem(revision, s.defs.JSONRPCErrorResponse ? 'JSONRPCErrorResponse' : 'JSONRPCError', m);
+}
+
+/** Why a message of ours to a backing server is wrong. */
+export function clientProblem(revision, m) {
+    const s = schemaOf(revision);
+    if (!s) return undefined;
+    if (m.method === undefined) {
+        if (revision === '2026-07-28') return 'a response to a modern server (MCP-C18)';
+        return m.error ? problem(revision, s.defs.JSONRPCErrorResponse ? 'JSONRPCErrorResponse' : 'JSONRPCError', m)
+            : problem(revision, s.defs.JSONRPCResultResponse ? 'JSONRPCResultResponse' : 'JSONRPCResponse', m);
+    }
+    return problem(revision, m.id === undefined ? 'ClientNotification' : 'ClientRequest', m);
+}
