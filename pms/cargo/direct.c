@@ -105,7 +105,7 @@ static void read_lock(struct collecting *c, struct inputs *in)
     struct error why = { 0 };
     struct str text;
 
-    if (!input_read(in, path, c->w->owner, &text, &why)) {
+    if (!input_read(in, path, &text, &why)) {
         if (why.kind != ERR_NOT_FOUND)
             log_warn("no versions: %s", why.msg);
         return;

@@ -33,7 +33,7 @@ static bool walk_deep(struct expansion *x, const char *dir, struct str rest, int
         return false;
     if (depth == EXPAND_MAX_DEPTH)
         return true;
-    input_list(x->in, dir, INPUT_KNOWN, false, &names);
+    input_list(x->in, dir, false, &names);
     for (size_t i = 0; i < names.n; i++)
         if (!count(x) ||
             !walk_deep(x, path_join(x->in->arena, dir, names.v[i]), rest, depth + 1))
@@ -46,7 +46,7 @@ static bool walk_matching(struct expansion *x, const char *dir, struct str compo
 {
     struct dir_names names;
 
-    input_list(x->in, dir, INPUT_KNOWN, true, &names);
+    input_list(x->in, dir, true, &names);
     for (size_t i = 0; i < names.n; i++)
         if (!count(x) || (glob_component(component, str_of(names.v[i])) &&
                           !walk(x, path_join(x->in->arena, dir, names.v[i]), rest)))

@@ -8,20 +8,22 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-void input_note(struct inputs *in, const char *path, enum input_owner owner)
+void input_note(struct inputs *in, const char *path)
 {
     const char *kept = arena_z(in->arena, str_of(path));
 
-    ARENA_PUSH(in->arena, in) =
-        (struct input){ .path = kept, .stamp = file_stamp(kept), .owner = owner };
+    ARENA_PUSH(in->arena, in) = (struct input){
+        .path = kept,
+        .stamp = file_stamp(kept),
+        .known = in->known_root && path_beneath(in->known_root, kept),
+    };
 }
 
-bool input_read(struct inputs *in, const char *path, enum input_owner owner, struct str *ret,
-                struct error *e)
+bool input_read(struct inputs *in, const char *path, struct str *ret, struct error *e)
 {
     auto_buf text = BUF(INPUT_MAX_FILE);
 
-    input_note(in, path, owner);
+    input_note(in, path);
     if (!file_read(path, &text, e))
         return false;
     *ret = arena_str(in->arena, buf_str(&text));
@@ -56,14 +58,13 @@ static bool is_subdir(struct arena *a, const char *dir, const struct dirent *d, 
     return false;
 }
 
-void input_list(struct inputs *in, const char *dir, enum input_owner owner, bool links,
-                struct dir_names *ret)
+void input_list(struct inputs *in, const char *dir, bool links, struct dir_names *ret)
 {
     struct dirent *d;
     DIR *stream;
 
     *ret = (struct dir_names){ 0 };
-    input_note(in, dir, owner);
+    input_note(in, dir);
     stream = opendir(dir);
     if (!stream)
         return;

@@ -12,28 +12,25 @@
 
 #define INPUT_MAX_FILE ((size_t)4 << 20) /* one Cargo.toml or Cargo.lock */
 
-/* Whether the program that asked us finds the path by itself (PM-2: `watch` names only what it
- * does not know). */
-enum input_owner { INPUT_KNOWN, INPUT_OURS };
-
 struct input {
     const char *path;
     struct file_stamp stamp;
-    enum input_owner owner;
+    bool known; /* whoever asks finds it by itself */
 };
 
 struct inputs {
-    struct arena *arena; /* paths and texts live here */
+    struct arena *arena;    /* paths and texts live here */
+    const char *known_root; /* whoever asks finds what lies beneath it by itself (PM-2); NULL:
+                               nothing */
     struct input *v;
     size_t n, cap;
 };
 
 /* Notes the path without reading it. */
-void input_note(struct inputs *in, const char *path, enum input_owner owner);
+void input_note(struct inputs *in, const char *path);
 
 /* Notes and reads a whole file. ERR_NOT_FOUND when absent, ERR_LIMIT past INPUT_MAX_FILE. */
-bool input_read(struct inputs *in, const char *path, enum input_owner owner, struct str *ret,
-                struct error *e);
+bool input_read(struct inputs *in, const char *path, struct str *ret, struct error *e);
 
 /* True when anything noted has another stamp now. */
 bool inputs_changed(const struct inputs *in);
@@ -48,7 +45,6 @@ struct dir_names {
 
 /* Notes the directory. An unreadable one is empty. Links to directories count only with
  * `links`. */
-void input_list(struct inputs *in, const char *dir, enum input_owner owner, bool links,
-                struct dir_names *ret);
+void input_list(struct inputs *in, const char *dir, bool links, struct dir_names *ret);
 
 #endif

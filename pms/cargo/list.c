@@ -52,7 +52,7 @@ static void add_nested(struct lister *l, const char *dir, struct map *members,
 
     if (map_has(members, str_of(dir)))
         return;
-    if (!workspace_read(&w, &l->inputs, dir, INPUT_OURS, &why)) {
+    if (!workspace_read(&w, &l->inputs, dir, &why)) {
         log_warn("workspace left out: %s", why.msg);
         return;
     }
@@ -79,10 +79,12 @@ static bool collect(struct lister *l, struct directs *list, struct error *e)
     struct cargo_workspace w;
     struct error why = { 0 };
 
-    if (workspace_read(&w, &l->inputs, root, INPUT_KNOWN, &why)) {
+    l->inputs.known_root = root;
+    if (workspace_read(&w, &l->inputs, root, &why)) {
         directs_add(list, &l->inputs, &w);
         workspace_free(&w);
     } else if (why.kind == ERR_NOT_FOUND) {
+        l->inputs.known_root = NULL;
         collect_nested(l, root, list);
     } else {
         return error_set(e, why.kind, "%s", why.msg);
@@ -102,7 +104,7 @@ static struct dir_list to_watch(struct lister *l)
     struct dir_list all = { 0 }, once = { 0 };
 
     for (size_t i = 0; i < l->inputs.n; i++)
-        if (l->inputs.v[i].owner == INPUT_OURS)
+        if (!l->inputs.v[i].known)
             ARENA_PUSH(&l->arena, &all) = l->inputs.v[i].path;
     if (all.n)
         qsort(all.v, all.n, sizeof *all.v, by_text);

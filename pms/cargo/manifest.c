@@ -119,14 +119,14 @@ static void read_all(const struct reading *r, const struct toml_val *doc)
 }
 
 struct manifest *manifest_read(struct inputs *in, const char *dir, const struct manifest *root,
-                               enum input_owner owner, struct error *e)
+                               struct error *e)
 {
     const char *path = path_join(in->arena, dir, "Cargo.toml");
     struct manifest *m = ARENA_NEW(in->arena, struct manifest);
     const struct toml_val *doc;
     struct str text;
 
-    if (!input_read(in, path, owner, &text, e))
+    if (!input_read(in, path, &text, e))
         return NULL;
     doc = toml_parse(in->arena, text, e);
     if (!doc) {

@@ -34,6 +34,6 @@ struct manifest {
 /* NULL: ERR_NOT_FOUND when there is no Cargo.toml, ERR_INVALID "'<path>': line .." when it is
  * malformed. `root` NULL: inheritance comes from the manifest itself. */
 struct manifest *manifest_read(struct inputs *in, const char *dir, const struct manifest *root,
-                               enum input_owner owner, struct error *e);
+                               struct error *e);
 
 #endif

@@ -24,7 +24,7 @@ static void add_level(struct inputs *in, const char *dir, struct dir_list *level
 {
     struct dir_names names;
 
-    input_list(in, dir, INPUT_OURS, false, &names);
+    input_list(in, dir, false, &names);
     for (size_t i = 0; i<names.n && * budget> 0; i++) {
         if (is_skipped(names.v[i]))
             continue;
@@ -46,7 +46,7 @@ void nested_find(struct inputs *in, const char *root, struct dir_list *ret)
         for (size_t i = 0; i < below.n; i++) {
             const char *manifest = path_join(in->arena, below.v[i], "Cargo.toml");
 
-            input_note(in, manifest, INPUT_OURS); /* also where there is none yet */
+            input_note(in, manifest); /* also where there is none yet */
             if (file_exists(manifest))
                 ARENA_PUSH(in->arena, ret) = below.v[i];
         }

@@ -64,11 +64,10 @@ static bool belongs(const struct finding *f, const struct manifest *m)
     return path_beneath(root, m->dir) && !m->is_workspace;
 }
 
-static struct manifest *read_member(const struct finding *f, const char *dir,
-                                    enum input_owner owner)
+static struct manifest *read_member(const struct finding *f, const char *dir)
 {
     struct error why = { 0 };
-    struct manifest *m = manifest_read(f->in, dir, f->w->root, owner, &why);
+    struct manifest *m = manifest_read(f->in, dir, f->w->root, &why);
 
     if (!m && why.kind != ERR_NOT_FOUND)
         log_warn("member left out: %s", why.msg);
@@ -87,8 +86,6 @@ static bool add_member(struct finding *f, struct manifest *m)
 
 static bool try_member(struct finding *f, const char *dir, bool declared)
 {
-    /* Whoever asks finds members by itself, but only beneath the root. */
-    bool known = path_beneath(f->w->root->dir, dir);
     struct manifest *m;
 
     if (map_has(&f->seen, str_of(dir)))
@@ -96,7 +93,7 @@ static bool try_member(struct finding *f, const char *dir, bool declared)
     map_put(&f->seen, str_of(dir), f);
     if (is_excluded(f, dir))
         return true;
-    m = read_member(f, dir, known ? f->w->owner : INPUT_OURS);
+    m = read_member(f, dir);
     return !m || (!declared && !belongs(f, m)) || add_member(f, m);
 }
 
@@ -139,15 +136,15 @@ static bool find_members(struct finding *f, struct manifest *root)
 }
 
 bool workspace_read(struct cargo_workspace *ret, struct inputs *in, const char *dir,
-                    enum input_owner owner, struct error *e)
+                    struct error *e)
 {
     struct finding f = { .in = in, .w = ret, .e = e };
-    struct manifest *root = manifest_read(in, dir, NULL, owner, e);
+    struct manifest *root = manifest_read(in, dir, NULL, e);
     bool ok;
 
     if (!root)
         return false;
-    *ret = (struct cargo_workspace){ .root = root, .owner = owner };
+    *ret = (struct cargo_workspace){ .root = root };
     ok = find_members(&f, root);
     map_free(&f.seen);
     if (!ok)

@@ -2,11 +2,12 @@
 /*
  * A Cargo workspace: its root manifest and its members, found the way cargo finds them.
  *
- *     [workspace] present:  `members` (globs)  +  the root package  +  from each of these,
- * again and again, its path dependencies that lie beneath the root or name it as
+ * With [workspace]: the root package, what `members` names (globs), and from each of these,
+ * again and again, the path dependencies that lie beneath the root or name it as
  * `package.workspace`; minus what an `exclude` entry names, or a directory above it, unless a
- * `members` entry without wildcards names it too absent:               the package alone; its
- * path dependencies are dependencies
+ * `members` entry without wildcards names it too.
+ *
+ * Without: the package alone; its path dependencies are dependencies like others.
  *
  * Wildcards in `exclude` count (PM-15), although cargo itself takes them literally.
  */
@@ -27,8 +28,6 @@ struct cargo_workspace {
     const struct manifest *root;
     struct workspace_members members;
     struct map by_dir; /* member by its directory */
-    enum input_owner
-        owner; /* of the root manifest, the lockfile and members beneath the root */
 };
 
 /*
@@ -37,7 +36,7 @@ struct cargo_workspace {
  * success workspace_free() ends it (the rest is in the arena).
  */
 bool workspace_read(struct cargo_workspace *ret, struct inputs *in, const char *dir,
-                    enum input_owner owner, struct error *e);
+                    struct error *e);
 void workspace_free(struct cargo_workspace *w);
 
 /* The member in that directory (absolute, clean), or NULL. */
