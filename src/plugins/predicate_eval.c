@@ -409,7 +409,7 @@ struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world)
     ev->loop = l;
     ev->world = *world;
     ev->tick = timer_new(l, step, ev);
-    if (world->cache_dir)
+    if (world->cache_dir && world->ncustoms)
         ev->cache = predicate_cache_load(world->cache_dir, world->root);
     for (size_t i = 0; i < world->ncustoms; i++)
         add_custom(ev, &world->customs[i]);
