@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Life of a client: process, lines, the server's own messages, the end. */
+#include "mcp/client.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "loop/lines.h"
+#include "loop/pipe.h"
+#include "mcp/client_internal.h"
+
+/* A server whose stdin broke is usually about to exit; its exit status says more than the
+ * broken pipe. */
+static const struct child_ladder broken_ladder = { .term_ms = 200, .kill_ms = 500 };
+
+#define COMMAND_SHOWN     200
+#define STDERR_LINE_SHOWN 300
+
+/* ---- texts ---- */
+
+/* The last `max` code points. */
+static struct str tail_chars(struct str s, size_t max)
+{
+    size_t at = s.n;
+
+    while (at > 0 && max > 0)
+        if (((unsigned char)s.p[--at] & 0xc0) != 0x80)
+            max--;
+    return str_from(s, at);
+}
+
+static void put_command(struct buf *out, const struct mcp_client *c)
+{
+    auto_buf all = BUF(64 << 10);
+
+    for (size_t i = 0; c->argv[i]; i++)
+        buf_addf(&all, "%s%s", i ? " " : "", c->argv[i]);
+    utf8_put_clean(out, utf8_cut(buf_str(&all), COMMAND_SHOWN));
+    if (all.n > COMMAND_SHOWN)
+        buf_addz(out, "...");
+}
+
+void mcp_client_describe(struct mcp_client *c, const char *step, const struct error *why,
+                         struct buf *out)
+{
+    struct str err = c->child ? str_trim(child_stderr(c->child)) : (struct str){ 0 };
+
+    buf_addf(out, "start failed at %s after %.1f s: %s (command: ", step,
+             (double)(clock_ms() - c->started_ms) / 1000, why->msg);
+    put_command(out, c);
+    buf_addz(out, ")");
+    if (err.n) {
+        buf_addz(out, "; stderr: ");
+        utf8_put_clean(out, tail_chars(err, MCP_STDERR_SHOWN));
+    }
+}
+
+static void put_last_stderr_line(struct buf *out, struct str err)
+{
+    struct str head, line = err = str_trim(err);
+
+    while (str_cut(err, '\n', &head, &err))
+        line = err;
+    if (line.n) {
+        buf_addz(out, "; stderr: ");
+        utf8_put_clean(out, utf8_cut(str_trim(line), STDERR_LINE_SHOWN));
+    }
+}
+
+static void exit_text(const struct child_exit *how, struct buf *out)
+{
+    if (how->signal)
+        buf_addf(out, "server was killed by signal %d (%s)", how->signal,
+                 strsignal(how->signal));
+    else
+        buf_addf(out, "server exited with status %d", how->code);
+}
+
+/* ---- the end ---- */
+
+void client_hold(struct mcp_client *c)
+{
+    c->busy++;
+}
+
+static void destroy(struct mcp_client *c)
+{
+    map_free(&c->task_tools);
+    free(c->server_info);
+    free(c->listen_id);
+    arena_free(&c->arena);
+    free(c);
+}
+
+bool client_release(struct mcp_client *c)
+{
+    bool alive = !c->freed;
+
+    if (--c->busy == 0 && !alive)
+        destroy(c);
+    return alive;
+}
+
+static void clear_timers(struct mcp_client *c)
+{
+    timer_clear(c->startup);
+    timer_clear(c->probe_wait);
+}
+
+/* All that is open ends with `why`. False when the client was freed by a callback. */
+static bool end_calls(struct mcp_client *c, const struct error *why)
+{
+    client_hold(c);
+    if (c->peer)
+        peer_close(c->peer, why);
+    client_end_early(c, why);
+    return client_release(c);
+}
+
+void client_close(struct mcp_client *c, const struct error *why)
+{
+    struct error kept = *why;
+
+    if (c->state == CLIENT_CLOSED)
+        return;
+    log_debug("%s: closed: %s", c->label, why->msg);
+    c->state = CLIENT_CLOSED;
+    clear_timers(c);
+    if (!end_calls(c, &kept))
+        return;
+    peer_free(take_ptr(&c->peer));
+    child_free(take_ptr(&c->child));
+    c->ops->on_closed(c->ctx, &kept);
+}
+
+void client_fail_start(struct mcp_client *c, const char *step, const struct error *why)
+{
+    auto_buf text = BUF(ERROR_MSG_MAX);
+    struct error e;
+
+    mcp_client_describe(c, step, why, &text);
+    error_set(&e, why->kind, "%s", buf_z(&text));
+    client_close(c, &e);
+}
+
+/* ---- what we say ---- */
+
+void client_put_modern_meta(struct jw *w, const struct mcp_client *c, enum mcp_rev rev,
+                            uint64_t token)
+{
+    jw_obj(w);
+    jw_kstrz(w, MCP_META_VERSION, mcp_rev_info(rev)->name);
+    jw_key(w, MCP_META_CAPABILITIES);
+    jw_obj(w);
+    jw_end(w);
+    jw_key(w, MCP_META_CLIENT_INFO);
+    jw_obj(w);
+    jw_kstrz(w, "name", c->name);
+    jw_kstrz(w, "version", c->version);
+    jw_end(w);
+    if (token)
+        jw_kint(w, "progressToken", (int64_t)token);
+    jw_end(w);
+}
+
+void client_notify_cancelled(struct mcp_client *c, struct str id, const char *reason)
+{
+    auto_buf params = BUF(4096);
+    struct jw w = jw_to(&params);
+
+    jw_obj(&w);
+    jw_key(&w, "requestId");
+    jw_raw(&w, id);
+    jw_kstrz(&w, "reason", reason);
+    jw_end(&w);
+    peer_notify(c->peer, "notifications/cancelled", buf_str(&params), NULL);
+}
+
+/* ---- what the server says ---- */
+
+static bool send_line(void *ctx, struct str message, struct error *e)
+{
+    struct mcp_client *c = ctx;
+
+    if (!c->child)
+        return error_set(e, ERR_CLOSED, "the server is gone");
+    return child_write_line(c->child, message, e);
+}
+
+/* MS-73. A modern server has no business asking, and a client never answers then (MCP-C18). */
+static void on_request(void *ctx, const struct rpc_msg *m)
+{
+    struct mcp_client *c = ctx;
+    int64_t now = clock_ms();
+    auto_buf text = BUF(256);
+
+    if (now - c->window_ms >= 1000) {
+        c->window_ms = now;
+        c->window_n = 0;
+    }
+    if (++c->window_n > MCP_SERVER_REQUESTS_PER_S || mcp_client_modern(c))
+        return;
+    if (str_is(m->method, "ping")) {
+        peer_reply(c->peer, m->id, STR("{}"), NULL);
+        return;
+    }
+    buf_addf(&text, "'%.*s' is not supported by this client", STR_F(str_upto(m->method, 128)));
+    peer_reply_error(c->peer, m->id, RPC_METHOD_NOT_FOUND, buf_str(&text), STR(""), NULL);
+}
+
+static struct str json_text(struct buf *b, yyjson_val *v)
+{
+    json_put_val(b, v);
+    return buf_str(b);
+}
+
+/* Modern: only what carries the id of our stream (MCP-C20). Legacy: any time (MCP-C11). */
+static void on_list_changed(struct mcp_client *c, yyjson_val *params)
+{
+    auto_buf id = BUF(4096);
+    yyjson_val *sub = json_get(json_get(params, "_meta"), MCP_META_SUBSCRIPTION);
+
+    if (c->state != CLIENT_READY)
+        return;
+    if (mcp_client_modern(c) &&
+        (!c->listen_id || !sub || !str_is(json_text(&id, sub), c->listen_id)))
+        return;
+    c->tools_changed = true;
+    timer_set(c->soon, 0);
+}
+
+/* A server that ends our stream may say so in this way (mcp.md 13.1). */
+static void on_cancelled(struct mcp_client *c, yyjson_val *params)
+{
+    auto_buf id = BUF(4096);
+    yyjson_val *request = json_get(params, "requestId");
+
+    if (c->listen && c->listen_id && request && str_is(json_text(&id, request), c->listen_id))
+        peer_call_cancel(c->peer, c->listen);
+}
+
+static void on_notification(void *ctx, const struct rpc_msg *m)
+{
+    struct mcp_client *c = ctx;
+
+    if (str_is(m->method, "notifications/tools/list_changed"))
+        on_list_changed(c, m->params);
+    else if (str_is(m->method, "notifications/progress"))
+        client_call_progress(c, json_get(m->params, "progressToken"));
+    else if (str_is(m->method, "notifications/cancelled"))
+        on_cancelled(c, m->params);
+}
+
+/* Lines that are no messages: banners and log lines before the handshake, a flood at any time
+ * (security.md 3.2). */
+static void count_junk(struct mcp_client *c)
+{
+    struct error e;
+
+    c->faulted = true;
+    c->junk_lines++;
+    c->junk_bytes += c->line_n;
+    if (!c->junk_warned) {
+        c->junk_warned = true;
+        log_warn("%s: prints lines on stdout that are not protocol messages; skipped",
+                 c->label);
+    }
+    if (c->state == CLIENT_STARTING &&
+        (c->junk_lines > MCP_JUNK_LINES || c->junk_bytes > MCP_JUNK_BYTES)) {
+        error_set(&e, ERR_PROTOCOL,
+                  "more than %d lines or %zu bytes on stdout that are not protocol messages",
+                  MCP_JUNK_LINES, MCP_JUNK_BYTES);
+        client_fail_start(c, "handshake", &e);
+    } else if (c->state == CLIENT_READY && c->junk_bytes > (size_t)CHILD_DISCARD_MAX) {
+        error_set(&e, ERR_PROTOCOL,
+                  "more than %zu bytes in a row on stdout that are not protocol messages",
+                  (size_t)CHILD_DISCARD_MAX);
+        client_close(c, &e);
+    }
+}
+
+static void on_fault(void *ctx, enum peer_fault fault, struct str id, const struct error *why)
+{
+    if (fault == PEER_NOT_JSON || fault == PEER_NOT_MESSAGE)
+        count_junk(ctx);
+}
+
+/* The call that an element of a refused array answers fails, and nothing waits for its timeout
+ * (SEC-29). */
+static void refuse_element(struct mcp_client *c, yyjson_val *element)
+{
+    auto_buf id = BUF(RPC_ID_MAX);
+    struct mcp_call *call = NULL;
+    struct error e;
+
+    if (json_get(element, "id"))
+        call = client_call_by_wire_id(c, json_text(&id, json_get(element, "id")));
+    error_set(&e, ERR_PROTOCOL,
+              "invalid answer: batches are not part of this protocol revision");
+    if (call)
+        client_call_fail(c, call, &e);
+}
+
+/* Only a 2025-03-26 server may send arrays. */
+static void on_batch(void *ctx, struct rpc_doc *doc)
+{
+    struct mcp_client *c = ctx;
+    bool allowed = c->state == CLIENT_READY && mcp_rev_info(c->rev)->batch;
+
+    client_hold(c);
+    for (struct json_iter it = json_iter(doc->json.root); json_next(&it) && c->peer;) {
+        if (!allowed)
+            refuse_element(c, it.val);
+        else if (!json_is_arr(it.val))
+            peer_feed_value(c->peer, doc, it.val);
+    }
+    if (client_release(c) && !allowed)
+        count_junk(c);
+}
+
+/* ---- lines ---- */
+
+static void on_too_long(struct mcp_client *c)
+{
+    struct mcp_call *oldest = client_oldest_call(c);
+    struct error e;
+
+    if (!oldest) {
+        peer_feed_too_long(c->peer, LINES_MAX_DEFAULT);
+        return;
+    }
+    /* Not by the peer: its oldest call may be our listen, which never ends. */
+    error_set(&e, ERR_LIMIT, "answer of more than %zu bytes discarded", LINES_MAX_DEFAULT);
+    client_call_fail(c, oldest, &e);
+}
+
+static void on_line(void *ctx, struct str line, bool too_long)
+{
+    struct mcp_client *c = ctx;
+
+    if (c->state == CLIENT_CLOSED || !c->peer)
+        return;
+    if (too_long) {
+        on_too_long(c);
+        return;
+    }
+    c->line_n = line.n;
+    c->faulted = false;
+    client_hold(c);
+    peer_feed(c->peer, line);
+    if (client_release(c) && c->state == CLIENT_READY && !c->faulted)
+        c->junk_bytes = 0;
+}
+
+static void starting_exit(struct mcp_client *c, const struct child_exit *how)
+{
+    auto_buf text = BUF(ERROR_MSG_MAX);
+    struct error e;
+
+    /* Status 127: the program could not be executed, and a second try will not help. */
+    if (!c->broken.kind && how->code != 127 && client_start_again(c))
+        return;
+    exit_text(how, &text);
+    error_set(&e, ERR_CLOSED, "%s", buf_z(&text));
+    if (c->broken.kind && how->signal)
+        e = c->broken;
+    client_fail_start(c, how->code == 127 ? "spawn" : "handshake", &e);
+}
+
+/* MS-50: exit status and the last line of stderr, unless it was us who ended it. */
+static void on_exit_of_child(void *ctx, const struct child_exit *how)
+{
+    struct mcp_client *c = ctx;
+    auto_buf text = BUF(ERROR_MSG_MAX);
+    struct error e;
+
+    if (child_discarded_run(c->child) > CHILD_DISCARD_MAX)
+        error_set(&c->broken, ERR_LIMIT,
+                  "server was stopped: more than %llu bytes in a row had to be discarded",
+                  (unsigned long long)CHILD_DISCARD_MAX);
+    if (c->state == CLIENT_STARTING) {
+        starting_exit(c, how);
+        return;
+    }
+    exit_text(how, &text);
+    put_last_stderr_line(&text, child_stderr(c->child));
+    error_set(&e, ERR_CLOSED, "%s", buf_z(&text));
+    if (c->broken.kind && how->signal)
+        e = c->broken;
+    else if (c->state == CLIENT_STOPPING)
+        error_set(&e, ERR_CLOSED, "stopped");
+    client_close(c, &e);
+}
+
+static void on_stdin_broken(void *ctx, const struct error *why)
+{
+    struct mcp_client *c = ctx;
+
+    if (why->kind != ERR_CLOSED) {
+        c->broken = *why;
+        error_wrap(&c->broken, "server does not read its input");
+    } else if (c->state == CLIENT_READY) {
+        error_set(&c->broken, ERR_CLOSED, "server closed its input");
+    }
+    child_stop(c->child, broken_ladder);
+}
+
+static const struct child_ops child_ops = {
+    .on_line = on_line,
+    .on_exit = on_exit_of_child,
+    .on_stdin_broken = on_stdin_broken,
+};
+
+static const struct peer_ops peer_ops = {
+    .send = send_line,
+    .on_request = on_request,
+    .on_notification = on_notification,
+    .on_fault = on_fault,
+    .on_batch = on_batch,
+};
+
+bool client_spawn(struct mcp_client *c, struct error *e)
+{
+    struct child_opts o = {
+        .argv = c->argv,
+        .env = c->env,
+        .cwd = c->cwd,
+        .keeper = true,
+        .max_line = LINES_MAX_DEFAULT,
+        .max_stdin_queue = PIPE_QUEUE_DEFAULT,
+        .stdin_stall_ms = MCP_STDIN_STALL_MS,
+    };
+
+    c->child = child_start(c->loop, &o, &child_ops, c, e);
+    if (!c->child)
+        return false;
+    c->peer = peer_new(c->loop, &peer_ops, c);
+    c->probed = false;
+    return true;
+}
+
+/* ---- life ---- */
+
+static void on_startup_timeout(void *ctx)
+{
+    struct mcp_client *c = ctx;
+    struct error e;
+
+    error_set(&e, ERR_TIMEOUT, "timed out after %.3g s", (double)c->startup_ms / 1000);
+    client_fail_start(c, "handshake", &e);
+}
+
+/* Things told in the next loop turn, never from inside a function of ours. */
+static void on_soon(void *ctx)
+{
+    struct mcp_client *c = ctx;
+
+    if (c->state == CLIENT_STARTING && c->start_error.kind) {
+        client_fail_start(c, "spawn", &c->start_error);
+        return;
+    }
+    client_hold(c);
+    client_end_early(c, NULL);
+    if (client_release(c) && c->tools_changed && c->state == CLIENT_READY) {
+        c->tools_changed = false;
+        if (c->ops->on_tools_changed)
+            c->ops->on_tools_changed(c->ctx);
+    }
+}
+
+static const char *const *copy_strings(struct arena *a, const char *const *v)
+{
+    size_t n = 0;
+    char **copy;
+
+    while (v && v[n])
+        n++;
+    copy = ARENA_ARRAY(a, char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = arena_z(a, str_of(v[i]));
+    return (const char *const *)copy;
+}
+
+struct mcp_client *mcp_client_start(struct loop *l, const struct mcp_client_opts *o,
+                                    const struct mcp_client_ops *ops, void *ctx)
+{
+    struct mcp_client *c = NEW(struct mcp_client);
+
+    c->loop = l;
+    c->ops = ops;
+    c->ctx = ctx;
+    c->label = arena_z(&c->arena, str_of(o->label));
+    c->cwd = o->cwd ? arena_z(&c->arena, str_of(o->cwd)) : NULL;
+    c->name = arena_z(&c->arena, str_of(o->client_name));
+    c->version = arena_z(&c->arena, str_of(o->client_version));
+    c->argv = copy_strings(&c->arena, o->argv);
+    c->env = o->env ? copy_strings(&c->arena, o->env) : NULL;
+    c->startup_ms = o->startup_timeout_ms;
+    c->hint = o->era;
+    c->rev = MCP_LATEST_LEGACY;
+    c->started_ms = clock_ms();
+    c->startup = timer_new(l, on_startup_timeout, c);
+    c->probe_wait = timer_new(l, client_on_probe_wait, c);
+    c->soon = timer_new(l, on_soon, c);
+    if (client_spawn(c, &c->start_error)) {
+        timer_set(c->startup, c->startup_ms);
+        client_handshake(c);
+    } else {
+        timer_set(c->soon, 0);
+    }
+    return c;
+}
+
+bool mcp_client_ready(const struct mcp_client *c)
+{
+    return c->state == CLIENT_READY;
+}
+
+enum mcp_rev mcp_client_rev(const struct mcp_client *c)
+{
+    return c->rev;
+}
+
+bool mcp_client_modern(const struct mcp_client *c)
+{
+    return mcp_rev_info(c->rev)->modern;
+}
+
+struct str mcp_client_server_info(const struct mcp_client *c)
+{
+    return c->server_info ? str_of(c->server_info) : STR("{}");
+}
+
+pid_t mcp_client_pid(const struct mcp_client *c)
+{
+    return c->child ? child_pid(c->child) : 0;
+}
+
+size_t mcp_client_inflight(const struct mcp_client *c)
+{
+    return c->ncalls;
+}
+
+void mcp_client_stop(struct mcp_client *c, struct child_ladder ladder)
+{
+    if (c->state == CLIENT_CLOSED || !c->child)
+        return;
+    c->state = CLIENT_STOPPING;
+    clear_timers(c);
+    child_stop(c->child, ladder);
+}
+
+void mcp_client_free(struct mcp_client *c)
+{
+    struct error e;
+
+    if (!c || c->freed)
+        return;
+    error_set(&e, ERR_CLOSED, "connection closed");
+    client_hold(c);
+    c->state = CLIENT_CLOSED;
+    c->freed = true;
+    end_calls(c, &e);
+    timer_free(c->startup);
+    timer_free(c->probe_wait);
+    timer_free(c->soon);
+    peer_free(take_ptr(&c->peer));
+    child_free(take_ptr(&c->child));
+    client_release(c);
+}

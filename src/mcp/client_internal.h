@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the files of the client role share. client.c: life, lines, the server's own messages.
+ * client_start.c: era and handshake. client_call.c: calls and lists. */
+#ifndef SYM_MCP_CLIENT_INTERNAL_H
+#define SYM_MCP_CLIENT_INTERNAL_H
+
+#include "base/map.h"
+#include "loop/timer.h"
+#include "mcp/client.h"
+
+enum client_state { CLIENT_STARTING, CLIENT_READY, CLIENT_STOPPING, CLIENT_CLOSED };
+
+struct mcp_call;
+
+struct mcp_client {
+    struct loop *loop;
+    const struct mcp_client_ops *ops;
+    void *ctx;
+
+    /* Copies of the options; argv and env live in the arena. */
+    struct arena arena;
+    const char *label, *cwd, *name, *version;
+    const char *const *argv, *const *env;
+    int startup_ms;
+    enum mcp_era_hint hint;
+
+    enum client_state state;
+    unsigned busy; /* calls out that we come back from: memory stays, see client_hold() */
+    bool freed;
+
+    struct child *child;
+    struct peer *peer;
+    int64_t started_ms;
+    struct error start_error; /* the spawn itself failed; told in the next loop turn */
+    struct error broken;      /* why we stopped it ourselves */
+    struct timer *startup, *probe_wait, *soon;
+
+    /* Handshake. Both calls may be open at once (a slow probe, mcp.md 1.3). */
+    uint64_t probe, initialize;
+    bool probed;     /* this process was sent the probe */
+    bool probe_over; /* the next process gets no probe */
+    bool respawned, hint_failed;
+    struct error init_error; /* initialize failed while the probe is still open */
+    unsigned discover_tries;
+    enum mcp_rev rev;
+    char *server_info; /* JSON object text or NULL */
+
+    /* Lines that are no messages. */
+    bool junk_warned, faulted;
+    size_t line_n;                   /* length of the line being fed */
+    uint64_t junk_lines, junk_bytes; /* before ready: all; after: bytes in a row */
+
+    bool listens; /* the server tells changes only on a listen stream */
+    uint64_t listen;
+    char *listen_id;    /* JSON text */
+    bool tools_changed; /* to be told in the next loop turn */
+
+    int64_t window_ms; /* the server's own requests within a second */
+    unsigned window_n;
+
+    struct mcp_call *calls; /* oldest first */
+    size_t ncalls;
+    uint64_t last_call;
+    struct map task_tools; /* names that need task support */
+};
+
+/*
+ * While held, mcp_client_free() does all its work but leaves the memory, so that code which
+ * called out can ask whether the client is still there: client_release() is false when it is
+ * not.
+ */
+void client_hold(struct mcp_client *c);
+bool client_release(struct mcp_client *c);
+
+/* The connection is over now: open calls end, then on_closed. Nothing may be touched after it
+ * unless held. */
+void client_close(struct mcp_client *c, const struct error *why);
+/* The same, with the text of MS-53. */
+void client_fail_start(struct mcp_client *c, const char *step, const struct error *why);
+void client_notify_cancelled(struct mcp_client *c, struct str id, const char *reason);
+/* The _meta object of a modern request (MCP-C4); token 0: no progress token. */
+void client_put_modern_meta(struct jw *w, const struct mcp_client *c, enum mcp_rev rev,
+                            uint64_t token);
+
+/* client_start.c */
+void client_handshake(struct mcp_client *c);
+bool client_spawn(struct mcp_client *c, struct error *e);
+/* The process ended before the era was known. True: a new one was started. */
+bool client_start_again(struct mcp_client *c);
+void client_on_probe_wait(void *ctx);
+void client_listen(struct mcp_client *c);
+
+/* client_call.c */
+struct mcp_call *client_call_by_wire_id(struct mcp_client *c, struct str id);
+void client_call_fail(struct mcp_client *c, struct mcp_call *call, const struct error *why);
+struct mcp_call *client_oldest_call(struct mcp_client *c);
+void client_call_progress(struct mcp_client *c, yyjson_val *token);
+void client_end_early(struct mcp_client *c,
+                      const struct error *why); /* calls that never reached the peer */
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * An MCP server for every revision, both eras on one pipe (mcp.md 1.1). The era is decided per
+ * message from its body; legacy session state (negotiated revision, initialized) is kept apart
+ * from modern requests, which are stateless. This module owns the envelope: handshake,
+ * server/discover, ping, _meta checks, batches, cancellation, progress, subscriptions/listen,
+ * resultType, ttlMs, cacheScope, serverInfo, error codes. The definition's functions own the
+ * meaning.
+ *
+ * A handler gets a request and answers it exactly once, now or later, with mcp_reply() or
+ * mcp_reply_error(); after that, or after its cancel function was called, the request is gone.
+ * Never-ending and slow requests run beside each other.
+ */
+#ifndef SYM_MCP_SERVER_H
+#define SYM_MCP_SERVER_H
+
+#include "loop/loop.h"
+#include "mcp/era.h"
+#include "text/json.h"
+
+#define MCP_SERVER_MAX_REQUESTS 512 /* open at once; one more is answered -32603 */
+#define MCP_SERVER_MAX_LISTENS  64
+#define MCP_TOOL_NAME_MAX       64
+
+struct mcp_req;
+struct mcp_server;
+
+struct mcp_server_def {
+    const char *name, *title, *version;
+    const char *instructions; /* NULL: none */
+    bool tools_list_changed;  /* advertise tools.listChanged */
+
+    /* Optional: once, at the first message that proves a real session (MS-2): initialize, or a
+     * request other than server/discover. In the next loop turn, behind the answer. */
+    void (*on_session)(void *ctx);
+
+    /* Answer {"tools":[...]} in the modern form; the server takes away what the client's
+     * revision lacks. A cursor that is not ours has been answered -32602 before (we never hand
+     * one out). */
+    void (*tools_list)(void *ctx, struct mcp_req *r);
+    /* `args` is an object or NULL (absent counts as {}). Answer a CallToolResult in the modern
+     * form. An unknown name is -32602. */
+    void (*tools_call)(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args);
+
+    /* NULL resources_read: the resources capability is not offered. */
+    void (*resources_list)(void *ctx, struct mcp_req *r);
+    void (*resources_templates_list)(void *ctx, struct mcp_req *r);
+    void (*resources_read)(void *ctx, struct mcp_req *r, struct str uri);
+};
+
+struct mcp_server_ops {
+    bool (*send)(void *ctx, struct str message, struct error *e);
+};
+
+struct mcp_server *mcp_server_new(struct loop *l, const struct mcp_server_def *def,
+                                  const struct mcp_server_ops *ops, void *ctx);
+/* One line from the client, without newline. False: freed inside. */
+bool mcp_server_feed(struct mcp_server *s, struct str line);
+bool mcp_server_feed_too_long(struct mcp_server *s);
+
+/* The bytes of our tools/list changed: tells a legacy client after its `initialized`, and each
+ * listen stream that asked; at most once a second, the last change is never lost (MS-75). */
+void mcp_server_tools_changed(struct mcp_server *s);
+
+/* End of input: open listens are answered with their closing result at once (MS-3). */
+void mcp_server_end_listens(struct mcp_server *s);
+size_t mcp_server_open_requests(const struct mcp_server *s); /* without listens */
+/* Called whenever the number of open requests falls to 0. */
+void mcp_server_on_idle(struct mcp_server *s, void (*fn)(void *ctx), void *ctx);
+/* Cancels what is open (cancel functions are called), no answers any more. */
+void mcp_server_free(struct mcp_server *s);
+
+/* ---- one request ---- */
+
+struct arena *mcp_req_arena(struct mcp_req *r);    /* lives as long as the request */
+enum mcp_rev mcp_req_rev(const struct mcp_req *r); /* negotiated or claimed revision */
+yyjson_val *mcp_req_params(const struct mcp_req *r);
+bool mcp_req_wants_progress(const struct mcp_req *r);
+
+/* `fn` is called once if the client cancels or the server ends; the request is gone when it
+ * returns. A handler without one is not told: it answers as usual, into nothing. */
+void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx);
+
+/* notifications/progress, only when the client gave a token; `progress` must grow. message may
+ * be empty; dropped for revisions without it. total <= 0: unknown. At most 20 a
+ * second: of a burst the first and the last are sent, the last at the latest before the
+ * answer (MS-77). */
+void mcp_progress(struct mcp_req *r, double progress, double total, struct str message);
+
+/* `result` is one JSON object in the modern form; resultType, ttlMs, cacheScope and serverInfo
+ * are added here, or what the revision lacks is taken away. Both free the request. */
+void mcp_reply(struct mcp_req *r, struct str result);
+__attribute__((format(printf, 4, 5))) void mcp_reply_error(struct mcp_req *r, int code,
+                                                           struct str data_json,
+                                                           const char *fmt, ...);
+
+/* The error of resources/read for a URI that does not exist, with the code of the request's era
+ * and data.uri. */
+void mcp_reply_no_resource(struct mcp_req *r, struct str uri);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the files of the server role share: the server, its requests and listens, the table of
+ * methods. */
+#ifndef SYM_MCP_SERVER_INTERNAL_H
+#define SYM_MCP_SERVER_INTERNAL_H
+
+#include "base/arena.h"
+#include "loop/timer.h"
+#include "mcp/server.h"
+#include "rpc/peer.h"
+
+/* Most bytes of one message of ours; a result that would pass it is answered -32603. */
+#define MCP_MESSAGE_MAX PEER_MESSAGE_MAX
+
+/* list_changed at most once a second (MS-75). */
+#define MCP_LIST_CHANGED_MS 1000
+
+/* Between two progress notifications of one request; with the last one, sent before the answer,
+ * at most 20 a second (MS-77). */
+#define MCP_PROGRESS_MS 55
+
+#define MCP_PROGRESS_TEXT_MAX 512
+
+/* Which rule turns a modern result into an older revision's. */
+enum mcp_shape {
+    SHAPE_PLAIN,
+    SHAPE_CALL,
+    SHAPE_TOOLS,
+    SHAPE_RESOURCES,
+    SHAPE_TEMPLATES,
+    SHAPE_CONTENTS,
+};
+
+struct method {
+    const char *name;
+    bool legacy, modern; /* eras that have it */
+    bool resources;      /* only with the resources capability */
+    bool by_handler;     /* answered by the definition, so it may stay open: counts against the
+                            limit */
+    bool cacheable;      /* its modern result carries ttlMs and cacheScope */
+    enum mcp_shape shape;
+    void (*run)(struct mcp_req *r);
+};
+
+const struct method *mcp_method(struct str name);
+
+enum req_state {
+    REQ_OPEN,
+    REQ_CANCELLING, /* inside its cancel function */
+    REQ_ORPHAN,     /* cancelled without a cancel function: its handler will still answer, into
+                       nothing */
+};
+
+struct mcp_req {
+    struct mcp_server *s; /* NULL for an orphan */
+    struct mcp_req *prev, *next;
+    const struct method *method;
+    enum mcp_rev rev;
+    enum req_state state;
+    struct arena arena;
+    struct rpc_doc *doc;
+    yyjson_val *params;
+    struct str id; /* JSON text, as received */
+
+    struct str token; /* progressToken as JSON text; empty: none */
+    bool has_progress;
+    double progress;    /* the last one accepted */
+    struct timer *pace; /* set while the interval since the last notification runs */
+    bool pending;       /* `late` waits for it */
+    double total;
+    struct buf late; /* message */
+
+    void (*cancel)(void *ctx);
+    void *cancel_ctx;
+};
+
+/* An open subscriptions/listen. */
+struct listen {
+    struct listen *next;
+    bool tools_changed;
+    char id[]; /* JSON text */
+};
+
+struct mcp_server {
+    struct loop *loop;
+    const struct mcp_server_def *def;
+    void *def_ctx;
+    const struct mcp_server_ops *ops;
+    void *ops_ctx;
+    struct peer *peer;
+
+    struct mcp_req *reqs; /* open, newest first */
+    size_t nreqs;
+    struct listen *listens; /* oldest first */
+    size_t nlistens;
+
+    /* Legacy session. Modern requests neither read nor write it (MCP-M16). */
+    enum mcp_rev legacy_rev;
+    bool negotiated;  /* initialize was answered */
+    bool initialized; /* notifications/initialized came */
+
+    bool legacy_seen, modern_seen; /* what was served; server/discover alone proves nothing */
+    bool in_batch;
+    bool ending; /* inside mcp_server_free() */
+    bool *gone;  /* set true by mcp_server_free(): a cancel function ended the server */
+    bool session_told;
+    struct timer *session; /* on_session in the next loop turn, behind the answer */
+    struct timer *changed_pace;
+    bool changed_pending;
+
+    void (*idle)(void *ctx);
+    void *idle_ctx;
+};
+
+/* mcp_server_new with a context of its own for `ops`. */
+struct mcp_server *mcp_server_new_split(struct loop *l, const struct mcp_server_def *def,
+                                        void *def_ctx, const struct mcp_server_ops *ops,
+                                        void *ops_ctx);
+
+/* server_req.c */
+struct mcp_req *mcp_req_new(struct mcp_server *s, const struct rpc_msg *m,
+                            const struct method *method, enum mcp_rev rev);
+void mcp_req_cancel(struct mcp_req *r);
+void mcp_req_drop(struct mcp_req *r); /* ends it without an answer: it became a listen */
+struct mcp_req *mcp_req_find(struct mcp_server *s, struct str id);
+
+/* server_listen.c */
+bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter);
+struct listen **mcp_listen_find(struct mcp_server *s, struct str id);
+void mcp_listen_drop(struct mcp_server *s, struct listen **at);
+
+/* envelope.c: pure. Each writes one result object. */
+void mcp_put_implementation(struct jw *w, const struct mcp_server_def *def, enum mcp_rev rev);
+void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def);
+/* The handler's result in the form of the request's revision. False: *e says why it cannot be
+ * sent. */
+bool mcp_put_envelope(struct buf *out, struct str result, const struct mcp_server_def *def,
+                      const struct method *method, enum mcp_rev rev, struct error *e);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The methods we answer, as one table: which era has which, what its result carries, who
+ * answers. */
+#include "base/mem.h"
+#include "mcp/server_internal.h"
+
+static void run_initialize(struct mcp_req *r)
+{
+    struct mcp_server *s = r->s;
+    struct str asked = json_str(json_get(r->params, "protocolVersion"));
+    struct str answered = asked;
+    auto_buf out = BUF(MCP_MESSAGE_MAX);
+    struct jw w = jw_to(&out);
+    enum mcp_rev rev;
+
+    if (!json_is_str(json_get(r->params, "protocolVersion"))) {
+        mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'protocolVersion' must be a string");
+        return;
+    }
+    /* An unknown version is no error: we offer our latest, the client decides. Never a modern
+     * one (MCP-L1, L2). */
+    if (!mcp_rev_parse(asked, &rev) || mcp_rev_info(rev)->modern) {
+        rev = MCP_LATEST_LEGACY;
+        answered = str_of(mcp_rev_info(rev)->name);
+    }
+    s->legacy_rev = r->rev = rev;
+    s->negotiated = true;
+    jw_obj(&w);
+    jw_kstr(&w, "protocolVersion", answered);
+    jw_key(&w, "capabilities");
+    mcp_put_capabilities(&w, s->def);
+    jw_key(&w, "serverInfo");
+    mcp_put_implementation(&w, s->def, rev);
+    if (s->def->instructions)
+        jw_kstrz(&w, "instructions", s->def->instructions);
+    jw_end(&w);
+    mcp_reply(r, buf_str(&out));
+}
+
+static void run_ping(struct mcp_req *r)
+{
+    mcp_reply(r, STR("{}"));
+}
+
+static void run_discover(struct mcp_req *r)
+{
+    auto_buf out = BUF(MCP_MESSAGE_MAX);
+    struct jw w = jw_to(&out);
+
+    jw_obj(&w);
+    jw_key(&w, "supportedVersions");
+    jw_arr(&w);
+    for (int rev = 0; rev < MCP_REV_COUNT; rev++)
+        if (mcp_rev_info(rev)->modern)
+            jw_strz(&w, mcp_rev_info(rev)->name);
+    jw_end(&w);
+    jw_key(&w, "capabilities");
+    mcp_put_capabilities(&w, r->s->def);
+    if (r->s->def->instructions)
+        jw_kstrz(&w, "instructions", r->s->def->instructions);
+    jw_end(&w);
+    mcp_reply(r, buf_str(&out));
+}
+
+static void run_listen(struct mcp_req *r)
+{
+    yyjson_val *filter = json_get(r->params, "notifications");
+
+    if (!json_is_obj(filter))
+        mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'notifications' must be an object");
+    else if (!mcp_listen_open(r, filter))
+        mcp_reply_error(r, RPC_INTERNAL_ERROR, STR(""), "more than %d subscriptions open",
+                        MCP_SERVER_MAX_LISTENS);
+    else
+        mcp_req_drop(r);
+}
+
+/* We never hand out a cursor, so any is invalid, the empty string too (MCP-S11). */
+static bool refused_cursor(struct mcp_req *r)
+{
+    yyjson_val *cursor = json_get(r->params, "cursor");
+
+    if (!cursor || json_is_null(cursor))
+        return false;
+    mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "invalid cursor");
+    return true;
+}
+
+static void run_tools_list(struct mcp_req *r)
+{
+    if (!refused_cursor(r))
+        r->s->def->tools_list(r->s->def_ctx, r);
+}
+
+static void run_tools_call(struct mcp_req *r)
+{
+    yyjson_val *name = json_get(r->params, "name");
+    yyjson_val *args = json_get(r->params, "arguments");
+
+    if (json_is_null(args))
+        args = NULL;
+    if (!json_is_str(name))
+        mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'name' must be a string");
+    else if (args && !json_is_obj(args))
+        mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'arguments' must be an object");
+    else
+        r->s->def->tools_call(r->s->def_ctx, r, json_str(name), args);
+}
+
+static void run_resources_list(struct mcp_req *r)
+{
+    if (refused_cursor(r))
+        return;
+    if (r->s->def->resources_list)
+        r->s->def->resources_list(r->s->def_ctx, r);
+    else
+        mcp_reply(r, STR("{\"resources\":[]}"));
+}
+
+static void run_templates_list(struct mcp_req *r)
+{
+    if (refused_cursor(r))
+        return;
+    if (r->s->def->resources_templates_list)
+        r->s->def->resources_templates_list(r->s->def_ctx, r);
+    else
+        mcp_reply(r, STR("{\"resourceTemplates\":[]}"));
+}
+
+static void run_resources_read(struct mcp_req *r)
+{
+    yyjson_val *uri = json_get(r->params, "uri");
+
+    if (!json_is_str(uri))
+        mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'uri' must be a string");
+    else
+        r->s->def->resources_read(r->s->def_ctx, r, json_str(uri));
+}
+
+#define BOTH     .legacy = true, .modern = true
+#define RESOURCE .resources = true, .by_handler = true, .cacheable = true
+
+/* clang-format off */
+static const struct method methods[] = {
+    { "initialize",           .legacy = true,                    .run = run_initialize },
+    { "ping",                 .legacy = true,                    .run = run_ping },
+    { "server/discover",      .modern = true, .cacheable = true, .run = run_discover },
+    { "subscriptions/listen", .modern = true,                    .run = run_listen },
+    { "tools/list", BOTH, .by_handler = true, .cacheable = true,
+      .shape = SHAPE_TOOLS,     .run = run_tools_list },
+    { "tools/call", BOTH, .by_handler = true,
+      .shape = SHAPE_CALL,      .run = run_tools_call },
+    { "resources/list", BOTH, RESOURCE,
+      .shape = SHAPE_RESOURCES, .run = run_resources_list },
+    { "resources/templates/list", BOTH, RESOURCE,
+      .shape = SHAPE_TEMPLATES, .run = run_templates_list },
+    { "resources/read", BOTH, RESOURCE,
+      .shape = SHAPE_CONTENTS,  .run = run_resources_read },
+};
+/* clang-format on */
+
+const struct method *mcp_method(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (str_is(name, methods[i].name))
+            return &methods[i];
+    return NULL;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* One request from its arrival to its one answer: progress, cancellation, reply. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "mcp/server_internal.h"
+
+#define ERROR_TEXT_MAX 4096
+
+/* A progressToken is a string or an integer; of anything else we take no notice. */
+static struct str token_of(struct arena *a, yyjson_val *params)
+{
+    yyjson_val *token = json_path(params, "_meta.progressToken");
+    auto_buf b = BUF(64 << 10);
+    int64_t n;
+
+    if (!json_is_str(token) && !json_int(token, &n))
+        return (struct str){ 0 };
+    json_put_val(&b, token);
+    return buf_ok(&b, NULL) ? arena_str(a, buf_str(&b)) : (struct str){ 0 };
+}
+
+struct mcp_req *mcp_req_new(struct mcp_server *s, const struct rpc_msg *m,
+                            const struct method *method, enum mcp_rev rev)
+{
+    struct mcp_req *r = NEW(struct mcp_req);
+
+    r->s = s;
+    r->method = method;
+    r->rev = rev;
+    r->doc = rpc_doc_ref(m->doc);
+    r->params = m->params;
+    r->id = arena_str(&r->arena, m->id);
+    r->token = token_of(&r->arena, m->params);
+    r->late = BUF(MCP_PROGRESS_TEXT_MAX);
+    r->next = s->reqs;
+    if (r->next)
+        r->next->prev = r;
+    s->reqs = r;
+    s->nreqs++;
+    return r;
+}
+
+struct mcp_req *mcp_req_find(struct mcp_server *s, struct str id)
+{
+    for (struct mcp_req *r = s->reqs; r; r = r->next)
+        if (str_eq(r->id, id))
+            return r;
+    return NULL;
+}
+
+/* Out of the server's list; the request lives on until freed. */
+static void unlink_req(struct mcp_req *r)
+{
+    struct mcp_server *s = r->s;
+
+    if (r->prev)
+        r->prev->next = r->next;
+    else
+        s->reqs = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    r->prev = r->next = NULL;
+    r->s = NULL;
+    s->nreqs--;
+    timer_free(r->pace);
+    r->pace = NULL;
+}
+
+static void free_req(struct mcp_req *r)
+{
+    rpc_doc_unref(r->doc);
+    buf_free(&r->late);
+    arena_free(&r->arena);
+    free(r);
+}
+
+/* The last act of an answer or cancel: it may end the server. */
+static void tell_idle(struct mcp_server *s)
+{
+    if (s->nreqs == 0 && s->idle)
+        s->idle(s->idle_ctx);
+}
+
+/* Without a cancel function the handler does not know, and will answer: its request waits for
+ * that outside the server. */
+void mcp_req_cancel(struct mcp_req *r)
+{
+    unlink_req(r);
+    if (!r->cancel) {
+        r->state = REQ_ORPHAN;
+        return;
+    }
+    r->state = REQ_CANCELLING;
+    r->cancel(r->cancel_ctx);
+    free_req(r);
+}
+
+/* ---- progress ---- */
+
+static void send_progress(struct mcp_req *r, double total, struct str message)
+{
+    auto_buf params = BUF(MCP_MESSAGE_MAX);
+    struct jw w = jw_to(&params);
+
+    jw_obj(&w);
+    jw_key(&w, "progressToken");
+    jw_raw(&w, r->token);
+    jw_key(&w, "progress");
+    jw_num(&w, r->progress);
+    if (total > 0) {
+        jw_key(&w, "total");
+        jw_num(&w, total);
+    }
+    if (message.n && mcp_rev_info(r->rev)->annotations)
+        jw_kstr(&w, "message", message);
+    jw_end(&w);
+    peer_notify(r->s->peer, "notifications/progress", buf_str(&params), NULL);
+}
+
+static void send_pending_progress(struct mcp_req *r)
+{
+    if (!r->pending)
+        return;
+    r->pending = false;
+    send_progress(r, r->total, buf_str(&r->late));
+}
+
+static void on_pace(void *ctx)
+{
+    struct mcp_req *r = ctx;
+
+    if (!r->pending)
+        return;
+    send_pending_progress(r);
+    timer_set(r->pace, MCP_PROGRESS_MS);
+}
+
+void mcp_progress(struct mcp_req *r, double progress, double total, struct str message)
+{
+    if (!r->s || !r->token.n || (r->has_progress && progress <= r->progress))
+        return;
+    r->has_progress = true;
+    r->progress = progress;
+    if (!r->pace) {
+        r->pace = timer_new(r->s->loop, on_pace, r);
+        timer_background(r->pace);
+    }
+    if (!timer_is_set(r->pace)) {
+        send_progress(r, total, message);
+        timer_set(r->pace, MCP_PROGRESS_MS);
+        return;
+    }
+    /* Within the interval: the last one wins. */
+    r->pending = true;
+    r->total = total;
+    buf_clear(&r->late);
+    buf_add(&r->late, str_upto(message, MCP_PROGRESS_TEXT_MAX));
+}
+
+/* ---- what a handler asks ---- */
+
+struct arena *mcp_req_arena(struct mcp_req *r)
+{
+    return &r->arena;
+}
+
+enum mcp_rev mcp_req_rev(const struct mcp_req *r)
+{
+    return r->rev;
+}
+
+yyjson_val *mcp_req_params(const struct mcp_req *r)
+{
+    return r->params;
+}
+
+bool mcp_req_wants_progress(const struct mcp_req *r)
+{
+    return r->token.n > 0;
+}
+
+void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx)
+{
+    r->cancel = fn;
+    r->cancel_ctx = ctx;
+}
+
+/* ---- the answer ---- */
+
+/* True when the answer may be sent. An answer from inside the cancel function is dropped there,
+ * an orphan's here. */
+static bool may_answer(struct mcp_req *r)
+{
+    if (r->state == REQ_ORPHAN)
+        free_req(r);
+    else if (r->state == REQ_OPEN)
+        return true;
+    return false;
+}
+
+static void finish(struct mcp_req *r)
+{
+    struct mcp_server *s = r->s;
+
+    unlink_req(r);
+    free_req(r);
+    tell_idle(s);
+}
+
+void mcp_req_drop(struct mcp_req *r)
+{
+    finish(r);
+}
+
+void mcp_reply(struct mcp_req *r, struct str result)
+{
+    struct error e = { 0 };
+    auto_buf out = BUF(MCP_MESSAGE_MAX);
+    bool good;
+
+    if (!may_answer(r))
+        return;
+    send_pending_progress(r);
+    good = mcp_put_envelope(&out, result, r->s->def, r->method, r->rev, &e);
+    if (good)
+        good = peer_reply(r->s->peer, r->id, buf_str(&out), &e);
+    else
+        peer_reply_error(r->s->peer, r->id, RPC_INTERNAL_ERROR, str_of(e.msg), STR(""), NULL);
+    if (!good)
+        log_debug("answer to %s: %s", r->method->name, e.msg);
+    finish(r);
+}
+
+void mcp_reply_error(struct mcp_req *r, int code, struct str data_json, const char *fmt, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (!may_answer(r))
+        return;
+    send_pending_progress(r);
+    peer_reply_error(r->s->peer, r->id, code, str_of(text), data_json, NULL);
+    finish(r);
+}
+
+void mcp_reply_no_resource(struct mcp_req *r, struct str uri)
+{
+    auto_buf data = BUF(MCP_MESSAGE_MAX);
+    struct jw w = jw_to(&data);
+
+    jw_obj(&w);
+    jw_kstr(&w, "uri", uri);
+    jw_end(&w);
+    mcp_reply_error(r, mcp_rev_info(r->rev)->resource_not_found, buf_str(&data),
+                    "resource not found: %.*s", STR_F(str_upto(uri, 512)));
+}

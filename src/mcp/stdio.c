@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "mcp/stdio.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/lines.h"
+#include "loop/pipe.h"
+#include "loop/signal.h"
+#include "loop/timer.h"
+#include "mcp/server_internal.h"
+
+#define STDIN_FD  0
+#define STDOUT_FD 1
+
+/* Above this much waiting for stdout no more requests are read: a client that does not read its
+ * answers gets no new ones made. */
+#define HIGH_WATER    ((size_t)4 << 20)
+#define OUT_QUEUE_MAX ((size_t)64 << 20)
+
+/* How often the queue is looked at while above HIGH_WATER, and stdout's reader after the end of
+ * stdin. */
+#define TICK_MS 50
+
+struct mcp_stdio {
+    struct loop *loop;
+    struct mcp_server *server;
+    struct pipe *in, *out;
+    struct lines lines;
+    struct signals *signals;
+    struct timer *tick;
+    bool eof, over;
+    void *ctx;
+    void (*done)(void *ctx, enum stdio_end why, int signo);
+};
+
+/* The last act of whatever calls it: `done` may free us. */
+static void finish(struct mcp_stdio *s, enum stdio_end why, int signo)
+{
+    if (s->over)
+        return;
+    s->over = true;
+    timer_clear(s->tick);
+    s->done(s->ctx, why, signo);
+}
+
+/* ---- output ---- */
+
+static bool send_line(void *ctx, struct str message, struct error *e)
+{
+    struct mcp_stdio *s = ctx;
+
+    if (!pipe_write2(s->out, message, STR("\n"), e))
+        return false;
+    if (pipe_queued(s->out) > HIGH_WATER && !s->eof) {
+        pipe_pause(s->in);
+        timer_set(s->tick, TICK_MS);
+    }
+    return true;
+}
+
+static void on_out_end(void *ctx, const struct error *why)
+{
+    struct mcp_stdio *s = ctx;
+
+    log_debug("stdout: %s", why ? why->msg : "closed");
+    finish(s, STDIO_HANGUP, 0);
+}
+
+/* Nobody reads stdout any more; found without writing to it. */
+static bool reader_gone(void)
+{
+    struct pollfd fd = { .fd = STDOUT_FD, .events = 0 };
+
+    return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/* ---- input ---- */
+
+static bool on_line(void *ctx, struct str line, bool too_long)
+{
+    struct mcp_stdio *s = ctx;
+
+    /* False when the server ended inside: we may be gone with it. */
+    return too_long ? mcp_server_feed_too_long(s->server) : mcp_server_feed(s->server, line);
+}
+
+static void on_data(void *ctx, struct str bytes)
+{
+    struct mcp_stdio *s = ctx;
+
+    lines_feed(&s->lines, bytes, on_line, s);
+}
+
+static void on_idle(void *ctx)
+{
+    struct mcp_stdio *s = ctx;
+
+    if (s->eof)
+        finish(s, STDIO_EOF, 0);
+}
+
+static void on_in_end(void *ctx, const struct error *why)
+{
+    struct mcp_stdio *s = ctx;
+    struct str rest = lines_rest(&s->lines);
+
+    if (why)
+        log_debug("stdin: %s", why->msg);
+    if (rest.n && !on_line(s, rest, false))
+        return;
+    s->eof = true;
+    mcp_server_end_listens(s->server);
+    if (reader_gone())
+        finish(s, STDIO_HANGUP, 0);
+    else if (mcp_server_open_requests(s->server) == 0)
+        finish(s, STDIO_EOF, 0);
+    else
+        timer_set(s->tick, TICK_MS);
+}
+
+static void on_tick(void *ctx)
+{
+    struct mcp_stdio *s = ctx;
+
+    if (s->eof && reader_gone()) {
+        finish(s, STDIO_HANGUP, 0);
+    } else if (s->eof || pipe_queued(s->out) > HIGH_WATER) {
+        timer_set(s->tick, TICK_MS);
+    } else {
+        pipe_resume(s->in);
+    }
+}
+
+static void on_signal(void *ctx, int signo)
+{
+    finish(ctx, STDIO_SIGNAL, signo);
+}
+
+/* ---- life ---- */
+
+static const struct mcp_server_ops server_ops = { .send = send_line };
+static const struct pipe_ops in_ops = { .on_data = on_data, .on_end = on_in_end };
+static const struct pipe_ops out_ops = { .on_end = on_out_end };
+
+struct mcp_stdio *mcp_stdio_new(struct loop *l, const struct mcp_server_def *def, void *ctx,
+                                void (*done)(void *ctx, enum stdio_end why, int signo))
+{
+    struct mcp_stdio *s = NEW(struct mcp_stdio);
+    struct pipe_opts out = { .max_queue = OUT_QUEUE_MAX };
+
+    s->loop = l;
+    s->ctx = ctx;
+    s->done = done;
+    lines_init(&s->lines, 0);
+    s->tick = timer_new(l, on_tick, s);
+    s->server = mcp_server_new_split(l, def, ctx, &server_ops, s);
+    mcp_server_on_idle(s->server, on_idle, s);
+    s->signals = signals_new(l, on_signal, s);
+    s->out = pipe_new(l, STDOUT_FD, &out, &out_ops, s);
+    s->in = pipe_new(l, STDIN_FD, NULL, &in_ops, s);
+    return s;
+}
+
+struct mcp_server *mcp_stdio_server(struct mcp_stdio *s)
+{
+    return s->server;
+}
+
+/* The last bytes are out, or never will be. */
+static void on_flushed(void *ctx)
+{
+    struct mcp_stdio *s = ctx;
+
+    pipe_free(s->out);
+    timer_free(s->tick);
+    free(s);
+}
+
+void mcp_stdio_free(struct mcp_stdio *s, int flush_ms)
+{
+    if (!s)
+        return;
+    s->over = true;
+    mcp_server_free(s->server);
+    pipe_free(s->in);
+    signals_free(s->signals);
+    lines_free(&s->lines);
+    timer_free(s->tick);
+    s->tick = NULL;
+    if (flush_ms <= 0 || pipe_queued(s->out) == 0) {
+        on_flushed(s);
+        return;
+    }
+    s->tick = timer_new(s->loop, on_flushed, s);
+    timer_set(s->tick, flush_ms);
+    pipe_finish(s->out, on_flushed, s);
+}

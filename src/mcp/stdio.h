@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * A server on stdin and stdout: framing, end of input, hang-up, signals (MS-3, mcp.md 4). stdin
+ * EOF: what was accepted is answered, then `done` (why == STDIO_EOF). stdout closed or broken,
+ * or a signal: `done` at once. `done` is called exactly once.
+ */
+#ifndef SYM_MCP_STDIO_H
+#define SYM_MCP_STDIO_H
+
+#include "mcp/server.h"
+
+enum stdio_end { STDIO_EOF, STDIO_HANGUP, STDIO_SIGNAL };
+
+struct mcp_stdio;
+struct mcp_stdio *mcp_stdio_new(struct loop *l, const struct mcp_server_def *def, void *ctx,
+                                void (*done)(void *ctx, enum stdio_end why, int signo));
+struct mcp_server *mcp_stdio_server(struct mcp_stdio *s);
+/* Frees; what is still queued for stdout goes out first, at most flush_ms long, while the loop
+ * runs on (loop_run returns once it is out). Nothing is called back any more. */
+void mcp_stdio_free(struct mcp_stdio *s, int flush_ms);
+
+#endif

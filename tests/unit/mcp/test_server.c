@@ -1,0 +1,797 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The server role, line by line: MCP-S1..S9, S11..S15, L1..L7, M1..M7, M11..M13, M15..M17. */
+#include "support.h"
+
+#include "script.h"
+
+#define REQ(id, method, params) \
+    ">{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":" params "}"
+#define BARE(id, method) ">{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
+#define NOTE(method, params) \
+    ">{\"jsonrpc\":\"2.0\",\"method\":\"" method "\",\"params\":" params "}"
+#define OK(id, result) \
+    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" result ",\"error\":\"<absent>\"}"
+#define ERR(id, code) \
+    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code ",\"message\":\"<any>\"}}"
+#define ERR_DATA(id, code, data)                                    \
+    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code \
+    ",\"message\":\"<any>\",\"data\":" data "}}"
+#define ERR_NOID(code) ERR("\"<absent>\"", code)
+
+#define V          "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\""
+#define C          "\"io.modelcontextprotocol/clientCapabilities\":{}"
+#define META       "\"_meta\":{" V "," C "}"
+#define META_TOKEN "\"_meta\":{" V "," C ",\"progressToken\":\"tok\"}"
+#define SUB        "io.modelcontextprotocol/subscriptionId"
+
+#define INIT(version)                     \
+    REQ("1", "initialize",                \
+        "{\"protocolVersion\":\"" version \
+        "\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}")
+#define INITED(version)      OK("1", "{\"protocolVersion\":\"" version "\"}")
+#define HELLO(version)       INIT(version), INITED(version), NOTE("notifications/initialized", "{}")
+#define CALL(id, name, rest) REQ(id, "tools/call", "{\"name\":\"" name "\"" rest "}")
+#define TEXT(id, text)                                                                       \
+    OK(id, "{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}],\"isError\":\"<absent>" \
+                                                               "\"}")
+
+struct scenario {
+    const char *what;
+    const char *const *lines;
+};
+#define LINES(...)        \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
+
+static void run_all(const struct scenario *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        print_message("    %s\n", rows[i].what);
+        script_run(rows[i].lines);
+    }
+}
+#define RUN(rows) run_all(rows, ARRAY_LEN(rows))
+
+/* ---- handshake ---- */
+
+static void a_supported_revision_is_echoed_and_any_other_answered_with_our_latest_legacy(
+    void **state)
+{
+    static const struct {
+        const char *asked, *answered;
+    } rows[] = {
+        { "2024-10-07", "2024-10-07" }, /* MCP-L1: alias of 2024-11-05 */
+        { "2024-11-05", "2024-11-05" }, { "2025-03-26", "2025-03-26" },
+        { "2025-06-18", "2025-06-18" }, { "2025-11-25", "2025-11-25" },
+        { "2026-07-28", "2025-11-25" }, /* MCP-L2 */
+        { "1999-01-01", "2025-11-25" }, { "", "2025-11-25" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char ask[512], answer[512];
+
+        snprintf(ask, sizeof ask,
+                 REQ("1", "initialize", "{\"protocolVersion\":\"%s\",\"capabilities\":{}}"),
+                 rows[i].asked);
+        snprintf(answer, sizeof answer,
+                 OK("1", "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":"
+                         "{\"listChanged\":true},\"resources\":{}},\"serverInfo\":{\"name\":"
+                         "\"fixture\",\"version\":\"1.2\"},"
+                         "\"instructions\":\"how "
+                         "to\",\"resultType\":\"<absent>\",\"_meta\":\"<absent>\"}"),
+                 rows[i].answered);
+        script_run(LINES(ask, answer));
+    }
+}
+
+static void handshake_and_ping_per_revision(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-L4: no title in serverInfo before 2025-06-18",
+          LINES(INIT("2025-03-26"), OK("1", "{\"serverInfo\":{\"title\":\"<absent>\"}}")) },
+        { "MCP-L4: title from 2025-06-18 on",
+          LINES(INIT("2025-06-18"), OK("1", "{\"serverInfo\":{\"title\":\"Fixture\"}}")) },
+        { "MCP-L3: ping", LINES(HELLO("2025-11-25"), BARE("2", "ping"), OK("2", "{}")) },
+        { "ping before the handshake", LINES(BARE("2", "ping"), OK("2", "{}")) },
+        { "initialize without a version",
+          LINES(REQ("1", "initialize", "{}"), ERR("1", "-32602")) },
+        { "initialize cannot be cancelled: it is answered before the notification is read",
+          LINES(INIT("2025-06-18"), INITED("2025-06-18"),
+                NOTE("notifications/cancelled", "{\"requestId\":1}")) },
+        { "logging is not offered (MCP-L8 is not built)",
+          LINES(HELLO("2025-11-25"), REQ("2", "logging/setLevel", "{\"level\":\"info\"}"),
+                ERR("2", "-32601")) },
+    };
+
+    RUN(rows);
+}
+
+/* ---- base rules ---- */
+
+static void base_rules(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-S3: malformed lines are answered -32700 without id, and the server goes on",
+          LINES(">{\"jsonrpc\":", ERR_NOID("-32700"), ">\xff\xfe", ERR_NOID("-32700"),
+                BARE("2", "ping"), OK("2", "{}")) },
+        { "an over-long line is answered -32600 without id",
+          LINES("!toolong", ERR_NOID("-32600"), BARE("2", "ping"), OK("2", "{}")) },
+        { "no message at all: -32600, with the id where one can be read",
+          LINES(">{}", ERR_NOID("-32600"), ">7", ERR_NOID("-32600"),
+                ">{\"id\":7,\"method\":\"ping\"}", ERR("7", "-32600"),
+                ">{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}", ERR("7", "-32600"),
+                ">{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", ERR("7", "-32600"),
+                ">{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":3}",
+                ERR("7", "-32600")) },
+        { "an id must be a string or an integer: null, fractions, 1.0, booleans, containers "
+          "are refused without id",
+          LINES(BARE("null", "ping"), ERR_NOID("-32600"), BARE("1.5", "ping"),
+                ERR_NOID("-32600"), BARE("1.0", "ping"), ERR_NOID("-32600"),
+                BARE("true", "ping"), ERR_NOID("-32600"), BARE("[1]", "ping"),
+                ERR_NOID("-32600")) },
+        { "MCP-S5: ids come back as they were: type, size, sign, escapes",
+          LINES(BARE("\"1\"", "ping"), OK("\"1\"", "{}"), BARE("0", "ping"), OK("0", "{}"),
+                BARE("-7", "ping"), OK("-7", "{}"),
+                BARE("123456789012345678901234567890", "ping"),
+                OK("123456789012345678901234567890", "{}"), BARE("\"\"", "ping"),
+                OK("\"\"", "{}"), BARE("\"a\\\"b\\n\"", "ping"), OK("\"a\\\"b\\n\"", "{}")) },
+        { "MCP-S4, S6: unknown notifications are ignored, unknown requests are -32601",
+          LINES(NOTE("notifications/whatever", "{}"), NOTE("tools/list", "{}"),
+                NOTE("ping", "{}"), BARE("3", "no/such"), ERR("3", "-32601"),
+                REQ("4", "prompts/list", "{}"), ERR("4", "-32601"),
+                REQ("5", "completion/complete", "{}"), ERR("5", "-32601")) },
+        { "a response to nothing is dropped",
+          LINES(">{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+                ">{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"x\"}}",
+                BARE("2", "ping"), OK("2", "{}")) },
+        { "an id that is open is refused without id, so that the first request keeps its one "
+          "answer",
+          LINES(CALL("5", "slow", ""), CALL("5", "echo", ""), ERR_NOID("-32600"), "!finish",
+                TEXT("5", "finished")) },
+        { "an id may be used again after its answer",
+          LINES(BARE("5", "ping"), OK("5", "{}"), BARE("5", "ping"), OK("5", "{}")) },
+        { "requests and notifications with array params do not confuse",
+          LINES(REQ("2", "tools/call", "[]"), ERR("2", "-32602"),
+                NOTE("notifications/cancelled", "[]")) },
+    };
+
+    RUN(rows);
+}
+
+/* MCP-L6: arrays only where 2025-03-26 was negotiated. */
+static void batches(void **state)
+{
+    static const char two[] = ">[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"},{"
+                              "\"jsonrpc\":\"2.0\",\"method\":\"x\"},"
+                              "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"no/such\"}]";
+    const struct scenario rows[] = {
+        { "accepted when 2025-03-26 was negotiated",
+          LINES(HELLO("2025-03-26"), two, OK("2", "{}"), ERR("3", "-32601")) },
+        { "refused before the handshake", LINES(two, ERR_NOID("-32600")) },
+        { "refused in 2024-11-05", LINES(HELLO("2024-11-05"), two, ERR_NOID("-32600")) },
+        { "refused in 2025-06-18", LINES(HELLO("2025-06-18"), two, ERR_NOID("-32600")) },
+        { "refused in 2025-11-25", LINES(HELLO("2025-11-25"), two, ERR_NOID("-32600")) },
+        { "an empty one is refused everywhere",
+          LINES(">[]", ERR_NOID("-32600"), HELLO("2025-03-26"), ">[]", ERR_NOID("-32600")) },
+        { "notifications alone have no answer",
+          LINES(HELLO("2025-03-26"),
+                ">[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}]") },
+        { "initialize inside one is refused, the rest served",
+          LINES(HELLO("2025-03-26"),
+                ">[{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"initialize\",\"params\":{"
+                "\"protocolVersion\":\"2025-03-26\"}},"
+                "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}]",
+                ERR("8", "-32600"), OK("9", "{}")) },
+        { "arrays in arrays and modern requests are no members",
+          LINES(HELLO("2025-03-26"), ">[[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}]]",
+                ERR_NOID("-32600"),
+                ">[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{" META
+                "}}]",
+                ERR_NOID("-32600")) },
+        { "a member that is no message is answered alone",
+          LINES(HELLO("2025-03-26"), ">[1,{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}]",
+                ERR_NOID("-32600"), OK("2", "{}")) },
+        { "a call stays open beyond its batch",
+          LINES(HELLO("2025-03-26"),
+                ">[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/"
+                "call\",\"params\":{\"name\":\"slow\"}}]",
+                "!open 1", "!finish", TEXT("2", "finished")) },
+    };
+
+    RUN(rows);
+}
+
+static void a_server_freed_inside_a_batch_is_not_touched_again(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    const char *const *lines =
+        LINES(HELLO("2025-03-26"), ">[{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/"
+                                   "call\",\"params\":{\"name\":\"gone\"}},"
+                                   "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}]");
+
+    for (; *lines; lines++)
+        script_line(s, *lines);
+    script_done(s);
+    script_server_free(s);
+}
+
+/* ---- tools ---- */
+
+static void tools(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-S7, S8: absent, null and empty arguments count as {}",
+          LINES(CALL("2", "echo", ""), TEXT("2", "no arguments"),
+                CALL("3", "echo", ",\"arguments\":null"), TEXT("3", "no arguments"),
+                CALL("4", "echo", ",\"arguments\":{}"), TEXT("4", "{}")) },
+        { "arguments keep the text of their numbers",
+          LINES(CALL("2", "echo",
+                     ",\"arguments\":{\"n\":1.50,\"b\":123456789012345678901234567890}"),
+                TEXT("2", "{\\\"n\\\":1.50,\\\"b\\\":123456789012345678901234567890}")) },
+        { "MCP-S9: an unknown tool is -32602, a failing one isError",
+          LINES(CALL("2", "nope", ""), ERR("2", "-32602"), CALL("3", "bad", ""),
+                OK("3", "{\"isError\":true,\"content\":[\"<any>\"]}")) },
+        { "malformed params are -32602",
+          LINES(REQ("2", "tools/call", "{}"), ERR("2", "-32602"),
+                REQ("3", "tools/call", "{\"name\":5}"), ERR("3", "-32602"),
+                CALL("4", "echo", ",\"arguments\":[]"), ERR("4", "-32602"),
+                BARE("5", "tools/call"), ERR("5", "-32602")) },
+        { "MCP-S11: no cursor is ours, the empty one neither; null is absent",
+          LINES(REQ("2", "tools/list", "{\"cursor\":\"x\"}"), ERR("2", "-32602"),
+                REQ("3", "tools/list", "{\"cursor\":\"\"}"), ERR("3", "-32602"),
+                REQ("4", "tools/list", "{\"cursor\":7}"), ERR("4", "-32602"),
+                REQ("5", "tools/list", "{\"cursor\":null}"),
+                OK("5", "{\"tools\":[{\"name\":\"echo\"},{\"name\":\"slow\"}]}")) },
+        { "MCP-S14: the order is the same each time",
+          LINES(BARE("2", "tools/list"),
+                OK("2", "{\"tools\":[{\"name\":\"echo\"},{\"name\":\"slow\"}]}"),
+                BARE("3", "tools/list"),
+                OK("3", "{\"tools\":[{\"name\":\"echo\"},{\"name\":\"slow\"}]}")) },
+        { "slow requests run beside others",
+          LINES(CALL("2", "slow", ""), CALL("3", "slow", ""), "!open 2", BARE("4", "ping"),
+                OK("4", "{}"), "!finish", TEXT("3", "finished"), TEXT("2", "finished"),
+                "!open 0") },
+    };
+
+    RUN(rows);
+}
+
+/* mcp.md 6.1; MCP-L4. */
+static void a_definition_loses_what_the_revision_lacks(void **state)
+{
+#define LIST BARE("2", "tools/list")
+#define ECHO(members)                                             \
+    OK("2", "{\"tools\":[{\"name\":\"echo\"," members             \
+            "},{\"name\":\"slow\"}],\"resultType\":\"<absent>\"," \
+            "\"ttlMs\":\"<absent>\",\"cacheScope\":\"<absent>\",\"_meta\":{\"k\":1}}")
+#define GONE(key) "\"" key "\":\"<absent>\""
+#define WRAPPED                                                                             \
+    "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"result\":{\"type\":\"array\"," \
+    "\"items\":{\"$ref\":"                                                                  \
+    "\"#/properties/result/$defs/"                                                          \
+    "x\"},\"$defs\":{\"x\":{\"type\":\"number\"}}}},\"required\":[\"result\"]}"
+    const struct scenario rows[] = {
+        { "2024-11-05", LINES(HELLO("2024-11-05"), LIST,
+                              ECHO(GONE("annotations") "," GONE("title") "," GONE(
+                                  "outputSchema") "," GONE("icons") "," GONE("_meta"))) },
+        { "2025-03-26",
+          LINES(HELLO("2025-03-26"), LIST,
+                ECHO("\"annotations\":{\"readOnlyHint\":true}," GONE("title") "," GONE(
+                    "outputSchema") "," GONE("icons") "," GONE("_meta"))) },
+        { "2025-06-18", LINES(HELLO("2025-06-18"), LIST,
+                              ECHO("\"annotations\":{},\"title\":\"Echo\"," WRAPPED
+                                   "," GONE("icons") ",\"_meta\":{\"a\":1}")) },
+        { "2025-11-25",
+          LINES(HELLO("2025-11-25"), LIST,
+                ECHO("\"annotations\":{},\"title\":\"Echo\"," WRAPPED ",\"icons\":[],"
+                     "\"_meta\":{\"a\":1}")) },
+        { "2026-07-28", LINES(REQ("2", "tools/list", "{" META "}"),
+                              OK("2", "{\"tools\":[{\"title\":\"Echo\",\"outputSchema\":{"
+                                      "\"type\":\"array\"},\"icons\":[]},\"<any>\"]}")) },
+    };
+
+    RUN(rows);
+}
+
+static void a_result_loses_what_the_revision_lacks(void **state)
+{
+#define AUDIO "{\"type\":\"audio\",\"data\":\"AAAA\"}"
+#define COPY  "{\"type\":\"text\",\"text\":\"{\\\"n\\\":1.50}\"}"
+#define NOVEL "{\"type\":\"novel\",\"x\":1}"
+    const struct scenario rows[] = {
+        { "2024-11-05", LINES(HELLO("2024-11-05"), CALL("2", "rich", ""),
+                              OK("2", "{\"content\":[{\"type\":\"text\",\"data\":\"<absent>\"},"
+                                      "{\"type\":\"text\",\"text\":\"x://"
+                                      "y\"},{\"type\":\"resource\",\"_meta\":\"<absent>\","
+                                      "\"resource\":{\"uri\":\"x://z\","
+                                      "\"_meta\":\"<absent>\"}}," NOVEL "," COPY
+                                      "],\"structuredContent\":\"<absent>\"}")) },
+        { "2025-03-26", LINES(HELLO("2025-03-26"), CALL("2", "rich", ""),
+                              OK("2", "{\"content\":[" AUDIO ",{\"type\":\"text\","
+                                      "\"text\":\"x://y\"},\"<any>\"," NOVEL "," COPY
+                                      "],\"structuredContent\":\"<absent>\"}")) },
+        { "2025-06-18", LINES(HELLO("2025-06-18"), CALL("2", "rich", ""),
+                              OK("2", "{\"content\":[" AUDIO ",{\"type\":\"resource_link\","
+                                      "\"icons\":\"<absent>\"},{\"_meta\":{}}," NOVEL
+                                      "],\"structuredContent\":{\"n\":1.50}}")) },
+        { "2025-11-25", LINES(HELLO("2025-11-25"), CALL("2", "rich", ""),
+                              OK("2", "{\"content\":[" AUDIO ",{\"type\":\"resource_link\","
+                                      "\"icons\":[]},{\"_meta\":{}}," NOVEL
+                                      "],\"structuredContent\":{\"n\":1.50}}")) },
+        { "a structured value that is no object: copied to text for the oldest",
+          LINES(HELLO("2025-03-26"), CALL("2", "list", ""),
+                OK("2", "{\"content\":[{\"type\":\"text\",\"text\":\"[1,2]\"}],"
+                        "\"structuredContent\":\"<absent>\"}")) },
+        { "wrapped and copied for 2025-06-18 and 2025-11-25",
+          LINES(
+              HELLO("2025-11-25"), CALL("2", "list", ""),
+              OK("2", "{\"content\":[{\"type\":\"text\",\"text\":\"[1,2]\"}],"
+                      "\"structuredContent\":{\"result\":[1,2]}}"),
+              HELLO("2025-06-18"), CALL("2", "list", ""),
+              OK("2", "{\"content\":[\"<any>\"],\"structuredContent\":{\"result\":[1,2]}}")) },
+        { "and as it is in 2026-07-28",
+          LINES(CALL("2", "list", "," META),
+                OK("2", "{\"content\":[],\"structuredContent\":[1,2]}")) },
+    };
+
+    RUN(rows);
+}
+
+static void resources(void **state)
+{
+    const struct scenario rows[] = {
+        { "items lose what the revision lacks",
+          LINES(
+              HELLO("2025-03-26"), BARE("2", "resources/list"),
+              OK("2",
+                 "{\"resources\":[{\"uri\":\"x://a\",\"name\":\"a\","
+                 "\"title\":\"<absent>\",\"icons\":\"<absent>\",\"_meta\":\"<absent>\"}]}"),
+              REQ("3", "resources/read", "{\"uri\":\"x://a\"}"),
+              OK("3", "{\"contents\":[{\"uri\":\"x://"
+                      "a\",\"text\":\"t\",\"_meta\":\"<absent>\"}],\"ttlMs\":\"<absent>\"}")) },
+        { "an advertised capability answers its lists",
+          LINES(HELLO("2025-11-25"), BARE("2", "resources/templates/list"),
+                OK("2", "{\"resourceTemplates\":[]}")) },
+        { "MCP-L7: not found is -32002 with the uri in legacy revisions",
+          LINES(HELLO("2025-06-18"), REQ("2", "resources/read", "{\"uri\":\"x://b\"}"),
+                ERR_DATA("2", "-32002", "{\"uri\":\"x://b\"}")) },
+        { "MCP-M15: and -32602 in modern ones",
+          LINES(REQ("2", "resources/read", "{\"uri\":\"x://b\"," META "}"),
+                ERR_DATA("2", "-32602", "{\"uri\":\"x://b\"}")) },
+        { "uri must be a string", LINES(REQ("2", "resources/read", "{}"), ERR("2", "-32602")) },
+        { "no cursor is ours",
+          LINES(REQ("2", "resources/list", "{\"cursor\":\"\"}"), ERR("2", "-32602"),
+                REQ("3", "resources/templates/list", "{\"cursor\":\"a\"}"),
+                ERR("3", "-32602")) },
+        { "subscribing is not offered",
+          LINES(REQ("2", "resources/subscribe", "{\"uri\":\"x://a\"}"), ERR("2", "-32601")) },
+    };
+
+    RUN(rows);
+}
+
+/* ---- modern ---- */
+
+#define INFO                                \
+    "\"_meta\":{\"io.modelcontextprotocol/" \
+    "serverInfo\":{\"name\":\"fixture\",\"title\":\"Fixture\",\"version\":\"1.2\"}}"
+#define CACHE    "\"ttlMs\":0,\"cacheScope\":\"private\""
+#define DISCOVER REQ("\"d\"", "server/discover", "{" META "}")
+#define DISCOVERED                                                                            \
+    OK("\"d\"", "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"        \
+                "\"capabilities\":{\"tools\":"                                                \
+                "{\"listChanged\":true},\"resources\":{}},\"instructions\":\"how to\"," CACHE \
+                "," INFO ",\"serverInfo\":\"<absent>\",\"protocolVersion\":\"<absent>\"}")
+
+static void modern_results_carry_their_envelope(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-M1, M2: discover as the first request, twice",
+          LINES(DISCOVER, DISCOVERED, DISCOVER, DISCOVERED) },
+        { "MCP-M2: never sent", LINES(REQ("0", "tools/list", "{" META "}"),
+                                      OK("0", "{\"tools\":[\"<any>\",\"<any>\"]}")) },
+        { "MCP-M5, M6: tools/list; the handler's _meta is merged",
+          LINES(REQ("0", "tools/list", "{" META "}"),
+                OK("0", "{\"resultType\":\"complete\"," CACHE ",\"_meta\":{\"k\":1,"
+                        "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"fixture\"}}}")) },
+        { "MCP-M5: tools/call has resultType and serverInfo, and no ttlMs",
+          LINES(CALL("0", "rich", "," META),
+                OK("0",
+                   "{\"resultType\":\"complete\",\"ttlMs\":\"<absent>\",\"cacheScope\":\"<"
+                   "absent>\"," INFO ",\"structuredContent\":{\"n\":1.50},\"content\":[" AUDIO
+                   ",{\"icons\":[]},{\"_meta\":{}}," NOVEL "]}")) },
+        { "MCP-M6: the resource cacheables; a handler's own ttlMs stays",
+          LINES(REQ("1", "resources/list", "{" META "}"),
+                OK("1", "{\"resultType\":\"complete\"," CACHE "," INFO "}"),
+                REQ("2", "resources/templates/list", "{" META "}"),
+                OK("2", "{\"resultType\":\"complete\"," CACHE "," INFO "}"),
+                REQ("3", "resources/read", "{\"uri\":\"x://a\"," META "}"),
+                OK("3",
+                   "{\"resultType\":\"complete\",\"ttlMs\":5,\"cacheScope\":\"private\"," INFO
+                   "}")) },
+        { "errors carry no _meta",
+          LINES(CALL("0", "nope", "," META),
+                "<{\"id\":0,\"error\":{\"code\":-32602,\"_meta\":\"<absent>\"},"
+                "\"_meta\":\"<absent>\"}") },
+    };
+
+    RUN(rows);
+}
+
+static void modern_requests_are_checked(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-M3: discover and listen without claim name what is missing",
+          LINES(BARE("1", "server/discover"), ERR("1", "-32602"),
+                REQ("2", "subscriptions/listen", "{\"notifications\":{}}"),
+                ERR("2", "-32602")) },
+        { "MCP-M3: missing or mistyped capabilities, mistyped version",
+          LINES(REQ("1", "tools/list", "{\"_meta\":{" V "}}"), ERR("1", "-32602"),
+                REQ("2", "tools/list",
+                    "{\"_meta\":{" V ",\"io.modelcontextprotocol/clientCapabilities\":[]}}"),
+                ERR("2", "-32602"),
+                REQ("3", "tools/list",
+                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":7," C "}}"),
+                ERR("3", "-32602"), REQ("4", "server/discover", "{\"_meta\":{" V "}}"),
+                ERR("4", "-32602")) },
+        { "MCP-M3: clientInfo is not needed, and extra keys do no harm",
+          LINES(REQ("1", "tools/list",
+                    "{\"_meta\":{" V "," C
+                    ",\"io.modelcontextprotocol/clientInfo\":5,\"traceparent\":\"00\"}}"),
+                OK("1", "{\"resultType\":\"complete\"}")) },
+        { "an invalid log level is refused, a valid one taken; MCP-M11: nothing is logged to "
+          "the client",
+          LINES(REQ("1", "tools/list",
+                    "{\"_meta\":{" V "," C ",\"io.modelcontextprotocol/logLevel\":\"loud\"}}"),
+                ERR("1", "-32602"),
+                REQ("2", "tools/list",
+                    "{\"_meta\":{" V "," C ",\"io.modelcontextprotocol/logLevel\":\"debug\"}}"),
+                OK("2", "{}")) },
+        { "MCP-M4: another version is -32022 with what discover lists",
+          LINES(REQ("1", "tools/list",
+                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2027-01-01\"," C
+                    "}}"),
+                ERR_DATA("1", "-32022",
+                         "{\"supported\":[\"2026-07-28\"],\"requested\":\"2027-01-01\"}"),
+                REQ("2", "server/discover",
+                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2025-11-25\"," C
+                    "}}"),
+                ERR_DATA("2", "-32022",
+                         "{\"supported\":[\"2026-07-28\"],\"requested\":\"2025-11-25\"}")) },
+        { "MCP-M13: what modern revisions removed is -32601",
+          LINES(REQ("1", "initialize", "{\"protocolVersion\":\"2025-11-25\"," META "}"),
+                ERR("1", "-32601"), REQ("2", "ping", "{" META "}"), ERR("2", "-32601"),
+                REQ("3", "logging/setLevel", "{\"level\":\"info\"," META "}"),
+                ERR("3", "-32601"),
+                REQ("4", "resources/subscribe", "{\"uri\":\"x://a\"," META "}"),
+                ERR("4", "-32601"),
+                REQ("5", "resources/unsubscribe", "{\"uri\":\"x://a\"," META "}"),
+                ERR("5", "-32601")) },
+        { "MCP-M16: nothing is inferred from earlier requests",
+          LINES(REQ("1", "tools/list", "{" META "}"), OK("1", "{}"),
+                REQ("2", "tools/list", "{\"_meta\":{" V "}}"), ERR("2", "-32602"),
+                CALL("3", "echo", "," META_TOKEN), TEXT("3", "no arguments"),
+                CALL("4", "steps", "," META), TEXT("4", "done")) },
+    };
+
+    RUN(rows);
+}
+
+/* mcp.md 1.1, row by row; MCP-M17. */
+static void both_eras_share_one_pipe(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-M17: initialize after a discover probe",
+          LINES(DISCOVER, DISCOVERED, HELLO("2025-11-25"), BARE("2", "tools/list"),
+                OK("2", "{\"resultType\":\"<absent>\"}")) },
+        { "discover after a legacy handshake is answered",
+          LINES(HELLO("2025-11-25"), DISCOVER, DISCOVERED) },
+        { "no handshake, no claim: the latest legacy revision",
+          LINES(
+              BARE("1", "tools/list"),
+              OK("1", "{\"tools\":[{\"icons\":[]},\"<any>\"],\"resultType\":\"<absent>\"}")) },
+        { "only modern requests so far: a request without claim is refused",
+          LINES(REQ("1", "tools/list", "{" META "}"), OK("1", "{}"), BARE("2", "tools/list"),
+                ERR("2", "-32602"), BARE("3", "ping"), ERR("3", "-32602"),
+                REQ("4", "tools/list", "{" META "}"),
+                OK("4", "{\"resultType\":\"complete\"}")) },
+        { "but initialize opens the other era, and both go on beside each other",
+          LINES(REQ("0", "tools/list", "{" META "}"), OK("0", "{}"), HELLO("2025-06-18"),
+                BARE("2", "ping"), OK("2", "{}"), REQ("3", "tools/list", "{" META "}"),
+                OK("3", "{\"resultType\":\"complete\"}"), BARE("4", "tools/list"),
+                OK("4", "{\"resultType\":\"<absent>\"}")) },
+        { "a malformed claim is never served as legacy",
+          LINES(HELLO("2025-11-25"), REQ("2", "tools/list", "{\"_meta\":{" V "}}"),
+                ERR("2", "-32602"), BARE("3", "ping"), OK("3", "{}")) },
+        { "initialize with a claim that is not valid is a legacy handshake",
+          LINES(REQ("1", "initialize",
+                    "{\"protocolVersion\":\"2025-06-18\",\"_meta\":{\"io.modelcontextprotocol/"
+                    "protocolVersion\":\"2025-06-18\"}}"),
+                INITED("2025-06-18")) },
+        { "_meta without the version key is no claim",
+          LINES(HELLO("2025-11-25"),
+                REQ("2", "tools/list", "{\"_meta\":{\"progressToken\":1}}"),
+                OK("2", "{\"resultType\":\"<absent>\"}")) },
+    };
+
+    RUN(rows);
+}
+
+/* ---- progress and cancellation ---- */
+
+#define PROGRESS(token, n, rest)                        \
+    "<{\"id\":\"<absent>\",\"method\":\"notifications/" \
+    "progress\",\"params\":{\"progressToken\":" token ",\"progress\":" n rest "}}"
+
+static void progress(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-S12: without a token there is none",
+          LINES(CALL("2", "steps", ""), TEXT("2", "done")) },
+        { "MCP-S12: strictly increasing, none after the response",
+          LINES(HELLO("2025-11-25"), CALL("2", "steps", ",\"_meta\":{\"progressToken\":7}"),
+                PROGRESS("7", "1", ",\"total\":3,\"message\":\"one\""),
+                PROGRESS("7", "3", ",\"total\":\"<absent>\",\"message\":\"three\""),
+                TEXT("2", "done"), "!wait 80") },
+        { "no message before 2025-03-26",
+          LINES(HELLO("2024-11-05"), CALL("2", "steps", ",\"_meta\":{\"progressToken\":\"t\"}"),
+                PROGRESS("\"t\"", "1", ",\"message\":\"<absent>\""), PROGRESS("\"t\"", "3", ""),
+                TEXT("2", "done")) },
+        { "modern, by the same token",
+          LINES(CALL("2", "steps", "," META_TOKEN), PROGRESS("\"tok\"", "1", ""),
+                PROGRESS("\"tok\"", "3", ""), OK("2", "{\"resultType\":\"complete\"}")) },
+        { "a token of another type is none",
+          LINES(CALL("2", "steps", ",\"_meta\":{\"progressToken\":1.5}"), TEXT("2", "done"),
+                CALL("3", "steps", ",\"_meta\":{\"progressToken\":null}"), TEXT("3", "done")) },
+        { "MS-77: of a burst the first and the last are sent",
+          LINES(CALL("2", "burst", "," META_TOKEN), PROGRESS("\"tok\"", "1", ""), "!wait 100",
+                PROGRESS("\"tok\"", "40", ""), "!wait 100", "!finish", OK("2", "{}")) },
+        { "MS-77: and the last before the response, when that comes first",
+          LINES(CALL("2", "burst", "," META_TOKEN), PROGRESS("\"tok\"", "1", ""), "!finish",
+                PROGRESS("\"tok\"", "40", ""), OK("2", "{}"), "!wait 80") },
+        { "none for a cancelled request",
+          LINES(CALL("2", "burst", "," META_TOKEN), PROGRESS("\"tok\"", "1", ""),
+                NOTE("notifications/cancelled", "{\"requestId\":2}"), "!wait 80") },
+    };
+
+    RUN(rows);
+}
+
+static void cancellation(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-S13: a cancelled request has no response",
+          LINES(CALL("2", "slow", ""),
+                NOTE("notifications/cancelled", "{\"requestId\":2,\"reason\":\"r\"}"),
+                "!open 0", "!finish", BARE("3", "ping"), OK("3", "{}")) },
+        { "MCP-S13: also when its handler cannot be told",
+          LINES(CALL("2", "deaf", ""), NOTE("notifications/cancelled", "{\"requestId\":2}"),
+                "!open 0", "!finish") },
+        { "the id's type counts",
+          LINES(CALL("2", "slow", ""), NOTE("notifications/cancelled", "{\"requestId\":\"2\"}"),
+                "!open 1", "!finish", TEXT("2", "finished")) },
+        { "unknown, answered and missing ids are ignored",
+          LINES(NOTE("notifications/cancelled", "{\"requestId\":99}"),
+                NOTE("notifications/cancelled", "{}"),
+                ">{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
+                BARE("1", "ping"), OK("1", "{}"),
+                NOTE("notifications/cancelled", "{\"requestId\":1}")) },
+        { "modern, with and without an envelope",
+          LINES(CALL("\"a\"", "slow", "," META),
+                NOTE("notifications/cancelled", "{\"requestId\":\"a\"," META "}"), "!open 0",
+                CALL("\"b\"", "slow", "," META),
+                NOTE("notifications/cancelled", "{\"requestId\":\"b\"}"), "!open 0") },
+        { "the id may be used again",
+          LINES(CALL("2", "slow", ""), NOTE("notifications/cancelled", "{\"requestId\":2}"),
+                BARE("2", "ping"), OK("2", "{}")) },
+    };
+
+    RUN(rows);
+}
+
+static void the_cancel_function_is_called_once_by_cancel_or_by_the_end(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+
+    script_line(s, CALL("2", "slow", ""));
+    script_line(s, CALL("3", "slow", ""));
+    script_line(s, NOTE("notifications/cancelled", "{\"requestId\":2}"));
+    script_line(s, NOTE("notifications/cancelled", "{\"requestId\":2}"));
+    assert_int_equal(script_cancels(s), 1);
+    script_line(s, CALL("4", "slow", ""));
+    script_line(s, "!finish");
+    script_line(s, "<{\"id\":4}");
+    script_line(s, "<{\"id\":3}");
+    script_line(s, CALL("5", "slow", ""));
+    assert_int_equal(script_cancels(s), 1);
+    script_server_free(s); /* request 5: its cancel function answers, which is dropped */
+}
+
+static void at_most_so_many_requests_are_open(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    char line[256];
+
+    for (int i = 0; i < MCP_SERVER_MAX_REQUESTS; i++) {
+        snprintf(line, sizeof line, CALL("%d", "slow", ""), i);
+        script_line(s, line);
+    }
+    script_line(s, CALL("9000", "slow", ""));
+    script_line(s, ERR("9000", "-32603"));
+    script_line(s, BARE("9001", "ping"));
+    script_line(s, OK("9001", "{}"));
+    script_server_free(s);
+}
+
+/* ---- listen and list_changed ---- */
+
+#define LISTEN(id, filter) \
+    REQ(id, "subscriptions/listen", "{\"notifications\":" filter "," META "}")
+#define ACK(id, accepted)                                                                  \
+    "<{\"id\":\"<absent>\",\"method\":\"notifications/subscriptions/"                      \
+    "acknowledged\",\"params\":{\"notifications\":" accepted ",\"_meta\":{\"" SUB "\":" id \
+    "}}}"
+#define CHANGED(id)                                           \
+    "<{\"id\":\"<absent>\",\"method\":\"notifications/tools/" \
+    "list_changed\",\"params\":{\"_meta\":{\"" SUB "\":" id "}}}"
+#define CHANGED_LEGACY                                        \
+    "<{\"id\":\"<absent>\",\"method\":\"notifications/tools/" \
+    "list_changed\",\"params\":\"<absent>\"}"
+#define ALL                                                                                 \
+    "{\"toolsListChanged\":true,\"promptsListChanged\":true,\"resourcesListChanged\":true," \
+    "\"resourceSubscriptions\":[\"x://a\"]}"
+#define ONLY                                                                                   \
+    "{\"toolsListChanged\":true,\"promptsListChanged\":\"<absent>\",\"resourcesListChanged\":" \
+    "\"<absent>\","                                                                            \
+    "\"resourceSubscriptions\":\"<absent>\"}"
+
+static void listens(void **state)
+{
+    const struct scenario rows[] = {
+        { "MCP-M12: acknowledged first, with what we can serve; the id keeps its type",
+          LINES(LISTEN("\"listen:0\"", ALL), ACK("\"listen:0\"", ONLY), "!changed",
+                CHANGED("\"listen:0\""), "!open 0") },
+        { "MCP-M12: several at once, each by its filter",
+          LINES(LISTEN("1", ALL), ACK("1", ONLY), LISTEN("\"1\"", "{}"),
+                ACK("\"1\"", "{\"toolsListChanged\":\"<absent>\"}"),
+                LISTEN("2", "{\"toolsListChanged\":false}"),
+                ACK("2", "{\"toolsListChanged\":\"<absent>\"}"), LISTEN("3", ALL),
+                ACK("3", ONLY), "!changed", CHANGED("1"), CHANGED("3"),
+                REQ("4", "tools/list", "{" META "}"), OK("4", "{}")) },
+        { "MCP-M12: cancel ends it silently",
+          LINES(LISTEN("1", ALL), ACK("1", ONLY),
+                NOTE("notifications/cancelled", "{\"requestId\":1," META "}"), "!changed",
+                LISTEN("1", ALL), ACK("1", ONLY)) },
+        { "at the end of input each is answered, once",
+          LINES(LISTEN("1", ALL), ACK("1", ONLY), LISTEN("\"b\"", ALL), ACK("\"b\"", ONLY),
+                "!eof", OK("1", "{\"resultType\":\"complete\",\"_meta\":{\"" SUB "\":1}}"),
+                OK("\"b\"", "{\"resultType\":\"complete\",\"_meta\":{\"" SUB "\":\"b\"}}"),
+                "!eof") },
+        { "the id of an open listen is not free",
+          LINES(LISTEN("1", ALL), ACK("1", ONLY), REQ("1", "tools/list", "{" META "}"),
+                ERR_NOID("-32600")) },
+        { "notifications must be an object",
+          LINES(REQ("1", "subscriptions/listen", "{" META "}"), ERR("1", "-32602")) },
+        { "MCP-L5: a legacy client is told after its initialized, never before",
+          LINES("!changed", INIT("2025-11-25"), INITED("2025-11-25"), "!wait 1100", "!changed",
+                "!wait 1100", NOTE("notifications/initialized", "{}"), "!changed",
+                CHANGED_LEGACY) },
+        { "MS-75: at most once a second, and none is lost; both eras",
+          LINES(HELLO("2025-11-25"), LISTEN("9", ALL), ACK("9", ONLY), "!changed",
+                CHANGED_LEGACY, CHANGED("9"), "!changed", "!changed", "!wait 500",
+                BARE("2", "ping"), OK("2", "{}"), "!wait 700", CHANGED_LEGACY, CHANGED("9"),
+                "!wait 1100") },
+    };
+
+    RUN(rows);
+}
+
+static void at_most_so_many_listens(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    char line[512];
+
+    for (int i = 0; i < MCP_SERVER_MAX_LISTENS; i++) {
+        snprintf(line, sizeof line, LISTEN("%d", "{}"), i);
+        script_line(s, line);
+        script_line(s, "<{\"method\":\"notifications/subscriptions/acknowledged\"}");
+    }
+    script_line(s, LISTEN("9000", "{}"));
+    script_line(s, ERR("9000", "-32603"));
+    script_server_free(s);
+}
+
+/* ---- session ---- */
+
+static void on_session_is_told_once_and_not_by_a_probe(void **state)
+{
+    static const struct {
+        const char *what;
+        const char *line;
+        unsigned told;
+    } rows[] = {
+        { "MS-2: discover proves nothing", DISCOVER, 0 },
+        { "nor does a notification", NOTE("notifications/initialized", "{}"), 0 },
+        { "nor a refused request", REQ("1", "tools/list", "{\"_meta\":{" V "}}"), 0 },
+        { "initialize does", INIT("2025-11-25"), 1 },
+        { "a legacy request does", BARE("1", "tools/list"), 1 },
+        { "a modern request does", REQ("1", "tools/list", "{" META "}"), 1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct loop *l = loop_new();
+        struct script_server *s = script_server_new(l);
+
+        print_message("    %s\n", rows[i].what);
+        for (int n = 0; n < 3; n++)
+            mcp_server_feed(script_server_get(s), str_of(rows[i].line + 1));
+        assert_int_equal(script_sessions(s), 0); /* behind the answer */
+        run_for(l, 5);
+        assert_int_equal(script_sessions(s), rows[i].told);
+        script_server_free(s);
+        loop_free(l);
+    }
+}
+
+struct idle {
+    struct script_server *s;
+    unsigned times;
+};
+
+static void on_idle(void *ctx)
+{
+    struct idle *idle = ctx;
+
+    idle->times++;
+    assert_int_equal(mcp_server_open_requests(script_server_get(idle->s)), 0);
+}
+
+static void idle_is_told_when_the_last_request_ends(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    struct idle idle = { .s = s };
+
+    mcp_server_on_idle(script_server_get(s), on_idle, &idle);
+    script_line(s, CALL("2", "slow", ""));
+    script_line(s, CALL("3", "slow", ""));
+    script_line(s, NOTE("notifications/cancelled", "{\"requestId\":2}"));
+    assert_int_equal(idle.times, 0);
+    script_line(s, "!finish");
+    assert_int_equal(idle.times, 1);
+    script_line(s, "<{\"id\":3}");
+    script_line(s, CALL("4", "deaf", ""));
+    script_line(s, NOTE("notifications/cancelled", "{\"requestId\":4}"));
+    assert_int_equal(idle.times, 2);
+    script_server_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_supported_revision_is_echoed_and_any_other_answered_with_our_latest_legacy),
+        cmocka_unit_test(handshake_and_ping_per_revision),
+        cmocka_unit_test(base_rules),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(a_server_freed_inside_a_batch_is_not_touched_again),
+        cmocka_unit_test(tools),
+        cmocka_unit_test(a_definition_loses_what_the_revision_lacks),
+        cmocka_unit_test(a_result_loses_what_the_revision_lacks),
+        cmocka_unit_test(resources),
+        cmocka_unit_test(modern_results_carry_their_envelope),
+        cmocka_unit_test(modern_requests_are_checked),
+        cmocka_unit_test(both_eras_share_one_pipe),
+        cmocka_unit_test(progress),
+        cmocka_unit_test(cancellation),
+        cmocka_unit_test(the_cancel_function_is_called_once_by_cancel_or_by_the_end),
+        cmocka_unit_test(at_most_so_many_requests_are_open),
+        cmocka_unit_test(listens),
+        cmocka_unit_test(at_most_so_many_listens),
+        cmocka_unit_test(on_session_is_told_once_and_not_by_a_probe),
+        cmocka_unit_test(idle_is_told_when_the_last_request_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
