@@ -162,3 +162,11 @@ void buf_cleanup(struct buf *b)
 {
     buf_free(b);
 }
+
+void buf_truncate(struct buf *b, size_t n)
+{
+    if (n >= b->n)
+        return;
+    b->n = n;
+    b->p[n] = '\0';
+}

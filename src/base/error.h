@@ -27,7 +27,8 @@ enum err_kind {
     ERR_SYS,       /* a system call failed; .sys is its errno and the text ends with its meaning */
 };
 
-#define ERROR_MSG_MAX 512
+/* Room for 4,096 bytes of another program's message (MS-50) and what we put before it. */
+#define ERROR_MSG_MAX 4608
 
 struct error {
     enum err_kind kind;
