@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The package managers of one run: one process each, started at the first need, never started
+ * again after a failure (PM-9). */
+#ifndef SYM_PM_SET_H
+#define SYM_PM_SET_H
+
+#include "pm/process.h"
+
+struct pm_set;
+
+struct pm_set *pm_set_new(struct loop *l);
+
+/* The process of that name; made when there is none. One that was made with other argv, names
+ * of variables or paths (the configuration changed) is ended and replaced. Owned by the set. */
+struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o);
+
+/* Ends all, in parallel, as pm_process_close() does; `gone` is called once, never from inside.
+ */
+void pm_set_close(struct pm_set *s, void (*gone)(void *ctx), void *ctx);
+
+void pm_set_free(struct pm_set *s); /* kills what is left; NULL is accepted */
+
+#endif
