@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "plugins/predicate.h"
 
 struct tree {
     struct arena a;
@@ -68,6 +69,23 @@ static inline void assert_str(struct str got, const char *want)
 {
     if (!str_is(got, want))
         fail_msg("got '%.*s', want '%s'", STR_F(got), want);
+}
+
+/* "any(depends-on(a), depends-on(b)) env(C)": how lists of atoms were lowered is visible
+ * (PL-21). */
+static inline void put_predicate(struct buf *b, const struct predicate *p)
+{
+    if (p->kind == PRED_DEPENDS_ON)
+        buf_addf(b, "depends-on(%.*s)", STR_F(p->atom.text));
+    else if (p->n == 0)
+        buf_add(b, p->text);
+    for (size_t i = 0; i < p->n; i++) {
+        buf_addf(b, "%.*s", STR_F(i ? STR(", ") : p->name));
+        buf_addz(b, i ? "" : "(");
+        put_predicate(b, p->v[i]);
+    }
+    if (p->n)
+        buf_addc(b, ')');
 }
 
 static inline void assert_has(const char *text, const char *part)
