@@ -39,7 +39,7 @@ static bool runs_shell(const struct predicate *pred)
     return false;
 }
 
-static bool gate_runs(const struct gate *g)
+bool gate_runs_programs(const struct gate *g)
 {
     for (size_t i = 0; i < g->n; i++)
         if (runs_shell(g->v[i]))
@@ -50,12 +50,12 @@ static bool gate_runs(const struct gate *g)
 bool plugin_runs_programs(const struct plugin *p)
 {
     bool runs = p->servers.n || p->hooks.n || p->installations.n || p->subcommands.n ||
-                p->predicates.n || gate_runs(&p->gate);
+                p->predicates.n || gate_runs_programs(&p->gate);
 
     for (size_t i = 0; !runs && i < p->skills.n; i++)
-        runs = gate_runs(&p->skills.v[i].gate);
+        runs = gate_runs_programs(&p->skills.v[i].gate);
     for (size_t i = 0; !runs && i < p->edges.n; i++)
-        runs = gate_runs(&p->edges.v[i].gate);
+        runs = gate_runs_programs(&p->edges.v[i].gate);
     return runs;
 }
 

@@ -277,7 +277,9 @@ static void on_plugin_gates(void *ctx)
 
         if (is_active(st) && !r->jobs.v[job++].holds) {
             st->state = PLUGIN_GATED;
-            st->reason = STR("its depends-on or predicates do not hold here");
+            st->reason = !st->trusted && gate_runs_programs(&st->plugin->gate)
+                             ? STR(UNTRUSTED_REASON)
+                             : STR("its depends-on or predicates do not hold here");
         }
     }
     r->jobs.n = 0;
