@@ -9,16 +9,17 @@
 #include "base/mem.h"
 
 /*
- * Blocks double from FIRST to LAST bytes; a request that would waste a good part of a block gets one of its
- * own, put behind the head so that the head's rest stays in use. Blocks come zeroed and are never reused.
+ * Blocks double from FIRST to LAST bytes; a request that would waste a good part of a block
+ * gets one of its own, put behind the head so that the head's rest stays in use. Blocks come
+ * zeroed and are never reused.
  */
 #define BLOCK_FIRST 2048
-#define BLOCK_LAST (64 * 1024)
-#define GROW_FIRST 8
+#define BLOCK_LAST  (64 * 1024)
+#define GROW_FIRST  8
 
 struct arena_block {
     struct arena_block *next;
-    size_t size, used;                               /* of data */
+    size_t size, used; /* of data */
     max_align_t data[];
 };
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-#define BUF_FIRST 64     /* bytes of the first allocation */
+#define BUF_FIRST 64 /* bytes of the first allocation */
 
 char *buf_room(struct buf *b, size_t n)
 {
@@ -19,7 +19,7 @@ char *buf_room(struct buf *b, size_t n)
         return NULL;
     }
     need = b->n + n + 1;
-    if (need == 0)                        /* max was SIZE_MAX: no such block exists */
+    if (need == 0) /* max was SIZE_MAX: no such block exists */
         mem_exhausted();
     if (need > b->cap) {
         cap = b->cap > SIZE_MAX / 2 ? need : b->cap * 2;
@@ -36,7 +36,8 @@ char *buf_room(struct buf *b, size_t n)
     return b->p + b->n;
 }
 
-/* Where n more bytes go: the common case, room at hand, is decided without a call (cap never passes max + 1). */
+/* Where n more bytes go: the common case, room at hand, is decided without a call (cap never
+ * passes max + 1). */
 static inline char *place(struct buf *b, size_t n)
 {
     if (!b->over && n < b->cap - b->n) {
@@ -120,7 +121,7 @@ const char *buf_z(const struct buf *b)
 {
     if (!b->p)
         return "";
-    b->p[b->n] = '\0';     /* after buf_room() the caller may have used less than it asked for */
+    b->p[b->n] = '\0'; /* after buf_room() the caller may have used less than it asked for */
     return b->p;
 }
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-int64_t clock_ms(void);          /* CLOCK_MONOTONIC, milliseconds */
-int64_t clock_us(void);          /* CLOCK_MONOTONIC, microseconds */
-int64_t clock_wall_ms(void);     /* since 1970, UTC */
+int64_t clock_ms(void);      /* CLOCK_MONOTONIC, milliseconds */
+int64_t clock_us(void);      /* CLOCK_MONOTONIC, microseconds */
+int64_t clock_wall_ms(void); /* since 1970, UTC */
 
 #endif

@@ -21,7 +21,7 @@ static size_t cut_at(char *msg, size_t max)
 __attribute__((format(printf, 2, 0))) static size_t format_text(char *out, const char *fmt,
                                                                 va_list ap)
 {
-    char text[ERROR_MSG_MAX + 3];     /* a cut needs to see the rest of the code point it splits */
+    char text[ERROR_MSG_MAX + 3]; /* a cut needs to see the rest of the code point it splits */
     size_t n;
 
     if (vsnprintf(text, sizeof text, fmt, ap) < 0)

@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "base/rand.h"
 
-#define READ_STEP (64u * 1024)     /* for files that do not tell their size, as in /proc */
+#define READ_STEP  (64u * 1024) /* for files that do not tell their size, as in /proc */
 #define TEMP_TRIES 16
 
 /* read(2) that does not stop at a signal. */
@@ -90,7 +90,8 @@ bool file_mkdirs(const char *dir, struct error *e)
     return true;
 }
 
-/* Opens a new file with a random name beside `path`; its name goes to *ret_temp (arena). -1 on failure. */
+/* Opens a new file with a random name beside `path`; its name goes to *ret_temp (arena). -1 on
+ * failure. */
 static int open_temp(struct arena *a, const char *dir, char **ret_temp, struct error *e)
 {
     char hex[17];
@@ -108,7 +109,8 @@ static int open_temp(struct arena *a, const char *dir, char **ret_temp, struct e
     return fd;
 }
 
-/* A rename is durable once its directory is. File systems that cannot sync a directory say EINVAL. */
+/* A rename is durable once its directory is. File systems that cannot sync a directory say
+ * EINVAL. */
 static bool sync_dir(const char *dir, struct error *e)
 {
     auto_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

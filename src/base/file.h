@@ -7,15 +7,15 @@
 
 #include "base/buf.h"
 
-/* Appends the file's bytes. ERR_NOT_FOUND when absent, ERR_LIMIT past out->max, ERR_INVALID when it is not a
- * regular file (a FIFO never blocks us). */
+/* Appends the file's bytes. ERR_NOT_FOUND when absent, ERR_LIMIT past out->max, ERR_INVALID
+ * when it is not a regular file (a FIFO never blocks us). */
 bool file_read(const char *path, struct buf *out, struct error *e);
 
 /* Makes the directory and its missing parents, mode 0700. */
 bool file_mkdirs(const char *dir, struct error *e);
 
-/* Replaces or creates the file through a temp file in the same directory: write, fsync, rename, fsync of the directory.
- * Readers see the old or the new content, never a mix. */
+/* Replaces or creates the file through a temp file in the same directory: write, fsync, rename,
+ * fsync of the directory. Readers see the old or the new content, never a mix. */
 bool file_write_atomic(const char *path, struct str content, mode_t mode, struct error *e);
 
 /* Identity of a file's version; `exists` false is a version too. Compare with file_stamp_eq. */
@@ -26,13 +26,13 @@ struct file_stamp {
     uint64_t ino;
 };
 
-struct file_stamp file_stamp(const char *path);             /* follows links */
+struct file_stamp file_stamp(const char *path); /* follows links */
 bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
 bool file_is_dir(const char *path);
 bool file_exists(const char *path);
 
-/* Writes all bytes to a descriptor, retrying EINTR and short writes. Blocking descriptors only. */
+/* Writes all bytes to a blocking descriptor, whatever signals and short writes come between. */
 bool file_write_all(int fd, struct str bytes, struct error *e);
 
 #endif

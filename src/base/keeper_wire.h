@@ -1,37 +1,47 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What a keeper process (lockdown/keeper) and its owner (loop/child) say to each other over the control socket, WK-8.
- * Both ends are this very executable image, so there is no version. One message is one datagram of a SOCK_SEQPACKET
- * pair; the end of the socket, however it comes, makes the keeper kill its whole tree and exit.
+ * What a keeper process (lockdown/keeper) and its owner (loop/child) say to each other over the
+ * control socket, WK-8. Both ends are this very executable image, so there is no version. One
+ * message is one datagram of a SOCK_SEQPACKET pair; the end of the socket, however it comes,
+ * makes the keeper kill its whole tree and exit.
  */
 #ifndef SYM_BASE_KEEPER_WIRE_H
 #define SYM_BASE_KEEPER_WIRE_H
 
 #include <stdint.h>
 
-/* The keeper's descriptors at start: 0, 1, 2 are the program's own; this is the control socket. */
+/* At start the keeper's 0, 1 and 2 are the program's own; this is the control socket. */
 #define KEEPER_CONTROL_FD 3
 
 /*
- * Each variable of the keeper's environment is one of the program's with this byte in front, which the keeper takes off:
- * what is meant for the program (LD_PRELOAD, LD_LIBRARY_PATH, ...) must not act on the keeper.
+ * Each variable of the keeper's environment is one of the program's with this byte in front,
+ * which the keeper takes off: what is meant for the program (LD_PRELOAD, LD_LIBRARY_PATH, ...)
+ * must not act on the keeper.
  */
 #define KEEPER_ENV_MARK '~'
 
-enum keeper_event {          /* keeper -> owner */
-    KEEPER_STARTED = 1,      /* value: pid of the program, which leads its own process group */
-    KEEPER_FAILED,           /* value: errno of exec; followed by KEEPER_EMPTY */
-    KEEPER_EXITED,           /* value: wait status of the program as from waitpid(2) */
-    KEEPER_EMPTY,            /* nothing is left in the tree (waitpid said ECHILD); the keeper exits next */
+/* From keeper to owner. */
+enum keeper_event {
+    /* value: pid of the program, which leads its own process group */
+    KEEPER_STARTED = 1,
+    /* value: errno of exec; followed by KEEPER_EMPTY */
+    KEEPER_FAILED,
+    /* value: wait status of the program as from waitpid(2) */
+    KEEPER_EXITED,
+    /* nothing is left in the tree (waitpid said ECHILD); the keeper exits next */
+    KEEPER_EMPTY,
 };
 
-enum keeper_order {          /* owner -> keeper */
-    KEEPER_TERM = 1,         /* SIGTERM to the program's process group */
-    KEEPER_KILL,             /* SIGKILL to everything in the tree until it is provably empty */
+/* From owner to keeper. */
+enum keeper_order {
+    /* SIGTERM to the program's process group */
+    KEEPER_TERM = 1,
+    /* SIGKILL to everything in the tree until it is provably empty */
+    KEEPER_KILL,
 };
 
 struct keeper_msg {
-    int32_t kind;            /* enum keeper_event or enum keeper_order */
+    int32_t kind; /* enum keeper_event or enum keeper_order */
     int32_t value;
 };
 

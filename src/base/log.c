@@ -15,10 +15,10 @@
 #include "base/log_redact.h"
 #include "base/mem.h"
 
-#define LOG_MESSAGE_MAX (1024u * 1024)     /* a longer message is replaced by its size */
-#define LOG_LINE_MAX (8u * 1024)           /* a longer line is cut, after redaction */
-#define LOG_FILE_MAX (10 * 1024 * 1024)
-#define LOG_FILES_KEPT 10
+#define LOG_MESSAGE_MAX (1024u * 1024) /* a longer message is replaced by its size */
+#define LOG_LINE_MAX    (8u * 1024)    /* a longer line is cut, after redaction */
+#define LOG_FILE_MAX    (10 * 1024 * 1024)
+#define LOG_FILES_KEPT  10
 
 static const char *const level_names[] = {
     [LOG_TRACE] = "trace", [LOG_DEBUG] = "debug", [LOG_INFO] = "info",
@@ -27,7 +27,7 @@ static const char *const level_names[] = {
 
 static struct {
     enum log_level level;
-    char *path;          /* NULL: stderr */
+    char *path; /* NULL: stderr */
     int fd;
     off_t size;
 } sink = { .level = LOG_WARN, .fd = -1 };
@@ -57,8 +57,9 @@ bool log_level_parse(struct str name, enum log_level *ret)
 
 static int open_log(const char *path, off_t *ret_size, struct error *e)
 {
-    auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-                                       O_NONBLOCK | O_NOCTTY, 0600);
+    auto_close int fd = open(
+        path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+        0600);
     struct stat st;
 
     if (fd < 0 && errno == ELOOP) {
@@ -110,10 +111,11 @@ static void shift_files(void)
 {
     for (int i = LOG_FILES_KEPT; i > 0; i--) {
         auto_free char *to = mem_printf("%s.%d", sink.path, i);
-        auto_free char *from = i > 1 ? mem_printf("%s.%d", sink.path, i - 1)
-                                     : mem_strdup(sink.path);
+        auto_free char *from =
+            i > 1 ? mem_printf("%s.%d", sink.path, i - 1) : mem_strdup(sink.path);
 
-        /* A gap in the row is normal; any other failure leaves the file to grow, which loses nothing. */
+        /* A gap in the row is normal; any other failure leaves the file to grow, which loses
+         * nothing. */
         if (rename(from, to) < 0 && errno != ENOENT)
             return;
     }
@@ -128,7 +130,7 @@ static void rotate(void)
         shift_files();
     fd = open_log(sink.path, &size, NULL);
     if (fd < 0)
-        return;          /* goes on in the old file */
+        return; /* goes on in the old file */
     mem_cleanup_close(&sink.fd);
     sink.fd = fd;
     sink.size = size;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define MARK STR("[redacted]")
+#define MARK     STR("[redacted]")
 #define CUT_MARK STR("...")
 
 /* ---- values ---- */
@@ -14,7 +14,7 @@
 static struct {
     struct str *v;
     size_t n, cap;
-    bool begins[256];     /* first bytes of the values: most places of a message are ruled out by one look */
+    bool begins[256]; /* first bytes of the values: one look rules most places out */
 } secrets;
 
 static void add_one(struct str value)
@@ -59,7 +59,8 @@ void log_redact_add(struct str value)
     }
 }
 
-/* Length of the longest registered value at the start of s, or of its beginning when s ends within it. */
+/* Length of the longest registered value at the start of s, or of its beginning when s ends
+ * within it. */
 static size_t secret_at(struct str s)
 {
     size_t best = 0;
@@ -108,8 +109,8 @@ static const struct telling {
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-           c == '-' || c == '.' || (c & 0x80);
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == '_' || c == '-' || c == '.' || (c & 0x80);
 }
 
 static bool is_space(char c)
@@ -138,13 +139,13 @@ static const struct telling *telling_in(struct str word)
     return NULL;
 }
 
-/* What stands between a telling word and its value: a quote, blanks, '=' or ':'; for an option a blank will do.
- * 0 when no value follows. */
+/* What stands between a telling word and its value: a quote, blanks, '=' or ':'; for an option
+ * a blank will do. 0 when no value follows. */
 static size_t separator_length(struct str s, bool option)
 {
     size_t n = 0, blanks;
 
-    if (n + 1 < s.n && s.p[n] == '\\' && s.p[n + 1] == '"')     /* JSON inside a JSON string */
+    if (n + 1 < s.n && s.p[n] == '\\' && s.p[n + 1] == '"') /* JSON inside a JSON string */
         n += 2;
     else if (n < s.n && (s.p[n] == '"' || s.p[n] == '\''))
         n++;
@@ -185,7 +186,8 @@ static size_t value_length(struct str s, bool to_line_end)
     return n;
 }
 
-/* Puts the word that begins s and, when it is telling, a mark for its value. Returns the bytes consumed. */
+/* Puts the word that begins s and, when it is telling, a mark for its value. Returns the bytes
+ * consumed. */
 static size_t put_word(struct buf *out, struct str s)
 {
     size_t n = word_length(s), gap, quote = 0, value;
@@ -262,7 +264,7 @@ static void hide_named(struct buf *out, struct str s)
 
 void log_redact(struct buf *out, struct str message)
 {
-    auto_buf b = BUF(2 * message.n + MARK.n);     /* a mark replaces at least LOG_SECRET_MIN bytes */
+    auto_buf b = BUF(2 * message.n + MARK.n); /* a mark replaces LOG_SECRET_MIN bytes or more */
 
     hide_values(&b, message);
     hide_named(out, buf_str(&b));
@@ -286,8 +288,8 @@ static void put_escaped_char(struct buf *out, struct str c)
 
 void log_put_escaped(struct buf *line, struct str message)
 {
-    auto_buf valid = BUF(3 * message.n);       /* a replacement has 3 bytes */
-    auto_buf escaped = BUF(12 * message.n);    /* an escape 4 for one */
+    auto_buf valid = BUF(3 * message.n);    /* a replacement has 3 bytes */
+    auto_buf escaped = BUF(12 * message.n); /* an escape 4 for one */
     size_t room = line->max - line->n - 1;
     struct str s;
     uint32_t cp;

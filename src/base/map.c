@@ -7,12 +7,12 @@
 #include "base/mem.h"
 
 /*
- * slots[] holds the entries in order of insertion; index[] is an open-addressed table of slot numbers + 1, twice as
- * large as slots[], so a probe always meets a 0. A removed entry keeps its slot and its index place (a
- * tombstone) until slots[] is full and rebuild() compacts both.
+ * slots[] holds the entries in order of insertion; index[] is an open-addressed table of slot
+ * numbers + 1, twice as large as slots[], so a probe always meets a 0. A removed entry keeps
+ * its slot and its index place (a tombstone) until slots[] is full and rebuild() compacts both.
  */
 #define SLOTS_FIRST 8
-#define SLOTS_LAST (UINT32_MAX / 4)                  /* an index entry is 32 bits */
+#define SLOTS_LAST  (UINT32_MAX / 4) /* an index entry is 32 bits */
 
 /* The index place of the key, or of the 0 where its probe ended. */
 static size_t probe(const struct map *m, struct str key, uint64_t hash)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GROW_FIRST 8     /* elements of a list's first allocation */
+#define GROW_FIRST     8 /* elements of a list's first allocation */
 #define EXIT_NO_MEMORY 3
 
 void mem_exhausted(void)
@@ -90,7 +90,7 @@ void mem_cleanup_free(void *pp)
 {
     void *p;
 
-    memcpy(&p, pp, sizeof p);     /* pp points to a pointer of any type */
+    memcpy(&p, pp, sizeof p); /* pp points to a pointer of any type */
     free(p);
 }
 

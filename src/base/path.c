@@ -23,8 +23,8 @@ char *path_join(struct arena *a, const char *dir, const char *rel)
 }
 
 /*
- * Removes the last component of out[0..n), whose first `fixed` bytes ("/" or leading "../") must stay.
- * Returns the new length.
+ * Removes the last component of out[0..n), whose first `fixed` bytes ("/" or leading "../")
+ * must stay. Returns the new length.
  */
 static size_t drop_last(const char *out, size_t n, size_t fixed)
 {

@@ -45,7 +45,7 @@ void rand_hex(char *out, size_t n)
     static const char digits[] = "0123456789abcdef";
     unsigned char *raw = (unsigned char *)out + n;
 
-    /* The bytes sit in the upper half and are spread from the front: place 2i never passes n + i. */
+    /* The bytes sit in the upper half and are spread from the front: 2i never passes n + i. */
     rand_bytes(raw, n);
     for (size_t i = 0; i < n; i++) {
         unsigned char c = raw[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Random bytes from getrandom(2); a failure ends the process, since every handle depends on it. */
+/* Random bytes from getrandom(2); a failure ends the process: every handle depends on it. */
 #ifndef SYM_BASE_RAND_H
 #define SYM_BASE_RAND_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Slices. A `struct str` borrows bytes that live elsewhere; it is passed by value, may hold NUL bytes and is not
- * NUL-terminated. The empty slice may have p == NULL. To keep one, copy it (arena_str, str_dup).
+ * Slices. A `struct str` borrows bytes that live elsewhere; it is passed by value, may hold NUL
+ * bytes and is not NUL-terminated. The empty slice may have p == NULL. To keep one, copy it
+ * (arena_str, str_dup).
  */
 #ifndef SYM_BASE_STR_H
 #define SYM_BASE_STR_H
@@ -19,19 +20,19 @@ struct str {
 /* For printf: "%.*s" with STR_F(s). */
 #define STR_F(s) (int)(s).n, (s).n ? (s).p : ""
 
-struct str str_of(const char *z);                    /* NULL gives the empty slice */
-char *str_dup(struct str s);                         /* owned, NUL-terminated */
+struct str str_of(const char *z); /* NULL gives the empty slice */
+char *str_dup(struct str s);      /* owned, NUL-terminated */
 bool str_eq(struct str a, struct str b);
 bool str_is(struct str a, const char *z);
-int str_cmp(struct str a, struct str b);             /* bytewise; shorter first */
+int str_cmp(struct str a, struct str b); /* bytewise; shorter first */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-bool str_icase_eq(struct str a, struct str b);       /* ASCII only */
-struct str str_from(struct str s, size_t at);        /* bytes from `at`; empty past the end */
-struct str str_upto(struct str s, size_t n);         /* at most the first n bytes */
-struct str str_trim(struct str s);                   /* ASCII white space at both ends */
-size_t str_find(struct str s, struct str needle);    /* offset or SIZE_MAX */
-size_t str_find_char(struct str s, char c);          /* offset or SIZE_MAX */
+bool str_icase_eq(struct str a, struct str b);    /* ASCII only */
+struct str str_from(struct str s, size_t at);     /* bytes from `at`; empty past the end */
+struct str str_upto(struct str s, size_t n);      /* at most the first n bytes */
+struct str str_trim(struct str s);                /* ASCII white space at both ends */
+size_t str_find(struct str s, struct str needle); /* offset or SIZE_MAX */
+size_t str_find_char(struct str s, char c);       /* offset or SIZE_MAX */
 
 /* Splits at the first `sep`; false (outputs untouched) when there is none. */
 bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail);

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #define REPLACEMENT STR("\xef\xbf\xbd")
-#define CP_MAX 0x10ffff
+#define CP_MAX      0x10ffff
 
-/* What may follow a lead byte: the sequence's length and the range of its second byte (RFC 3629, section 4). */
+/* What may follow a lead byte: the sequence's length and the range of its second byte (RFC
+ * 3629, section 4). */
 struct lead {
     unsigned char len, lo, hi;
 };
@@ -25,8 +26,8 @@ static struct lead lead_of(unsigned char c)
 }
 
 /*
- * How many bytes at the start of s belong together: all of a valid sequence (*ret_ok), or the longest beginning of
- * one, at least 1 (not ok). The latter is what one U+FFFD stands for.
+ * How many bytes at the start of s belong together: all of a valid sequence (*ret_ok), or the
+ * longest beginning of one, at least 1 (not ok). The latter is what one U+FFFD stands for.
  */
 static size_t sequence(struct str s, bool *ret_ok)
 {
@@ -185,12 +186,12 @@ enum {
     ST = 0x9c,
 };
 
-/* Ranges that never reach a screen: they hide text, reorder it, or are invisible carriers of it. */
+/* Ranges that never reach a screen: they hide text, reorder it, or carry it unseen. */
 static const struct {
     uint32_t first, last;
 } hidden[] = {
-    { 0x061c, 0x061c },   { 0x180e, 0x180e },   { 0x200b, 0x200f },   { 0x202a, 0x202e },
-    { 0x2060, 0x206f },   { 0xfeff, 0xfeff },   { 0xfff9, 0xfffb },   { 0xe0000, 0xe007f },
+    { 0x061c, 0x061c }, { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x202a, 0x202e },
+    { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 };
 
 static bool is_hidden(uint32_t cp)
@@ -212,7 +213,7 @@ static bool is_control(uint32_t cp)
     return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f);
 }
 
-/* A sequence's body: parameters from lo to hi, intermediates from ' ' to '/', one final byte up to '~'. */
+/* A body: parameters from lo to hi, intermediates from ' ' to '/', one final byte. */
 static size_t escape_body(struct str s, char lo, char hi, char final)
 {
     size_t i = 0;
@@ -241,7 +242,8 @@ static size_t string_body(struct str s)
     return 0;
 }
 
-/* The C1 control that begins a sequence at s, in its one-character or its ESC form; *ret_n is its length. */
+/* The C1 control that begins a sequence at s, in its one-character or its ESC form; *ret_n is
+ * its length. */
 static uint32_t introducer(struct str s, uint32_t cp, size_t cp_len, size_t *ret_n)
 {
     *ret_n = cp_len;
@@ -252,8 +254,9 @@ static uint32_t introducer(struct str s, uint32_t cp, size_t cp_len, size_t *ret
 }
 
 /*
- * Length of the escape sequence at s. A string sequence (OSC, DCS, SOS, PM, APC) without terminator loses only its
- * introducer: its text stays visible, and *unterminated keeps the search from being repeated.
+ * Length of the escape sequence at s. A string sequence (OSC, DCS, SOS, PM, APC) without
+ * terminator loses only its introducer: its text stays visible, and *unterminated keeps the
+ * search from being repeated.
  */
 static size_t escape_length(struct str s, uint32_t cp, size_t cp_len, bool *unterminated)
 {
@@ -274,29 +277,22 @@ static size_t escape_length(struct str s, uint32_t cp, size_t cp_len, bool *unte
 
 void utf8_put_clean(struct buf *b, struct str s)
 {
-    bool unterminated = false, spaced = false;
-    uint32_t cp;
-    size_t n;
+    bool unterminated = false, ok;
+    size_t start = b->n;
+    uint32_t cp = 0;
 
     while (s.n) {
-        bool ok;
+        size_t n = sequence(s, &ok);
 
-        n = sequence(s, &ok);
         if (!ok) {
             buf_add(b, REPLACEMENT);
-            spaced = false;
-        } else {
-            utf8_decode(s, &cp);
-            if (is_break(cp)) {
-                if (!spaced)
-                    buf_addc(b, ' ');
-                spaced = true;
-            } else if (is_control(cp)) {
-                n = escape_length(s, cp, n, &unterminated);
-            } else if (!is_hidden(cp)) {
-                buf_add(b, str_upto(s, n));
-                spaced = cp == ' ';
-            }
+        } else if (utf8_decode(s, &cp) && is_break(cp)) {
+            if (b->n == start || b->p[b->n - 1] != ' ')
+                buf_addc(b, ' ');
+        } else if (is_control(cp)) {
+            n = escape_length(s, cp, n, &unterminated);
+        } else if (!is_hidden(cp)) {
+            buf_add(b, str_upto(s, n));
         }
         s = str_from(s, n);
     }

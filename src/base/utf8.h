@@ -7,7 +7,7 @@
 
 bool utf8_valid(struct str s);
 
-/* Decodes one code point at the start of s (s.n >= 1). Returns its length, or 0 when invalid. */
+/* Decodes one code point at the start of s (s.n >= 1). Its length, or 0 when invalid. */
 size_t utf8_decode(struct str s, uint32_t *ret_cp);
 
 /* Appends the code point; a surrogate or a value out of range becomes U+FFFD. */
@@ -23,8 +23,9 @@ struct str utf8_cut_chars(struct str s, size_t max);
 void utf8_put_lossy(struct buf *b, struct str s);
 
 /*
- * Appends text made safe to show on one line (MS-65): C0 and C1 controls, ANSI CSI and OSC sequences, bidi controls
- * and zero-width characters are removed, line breaks and tabs become one space, invalid bytes U+FFFD.
+ * Appends text made safe to show on one line (MS-65): C0 and C1 controls, ANSI CSI and OSC
+ * sequences, bidi controls and zero-width characters are removed, line breaks and tabs become
+ * one space, invalid bytes U+FFFD.
  */
 void utf8_put_clean(struct buf *b, struct str s);
 

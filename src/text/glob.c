@@ -15,7 +15,7 @@ bool glob_name(struct str pattern, struct str name)
         return false;
     name = str_from(name, piece.n);
 
-    /* Each piece between stars takes the first place that fits: a later one could only leave less. */
+    /* Each piece between stars takes the first place that fits: a later one leaves less. */
     while (str_cut(rest, '*', &piece, &rest)) {
         size_t at = str_find(name, piece);
 
@@ -35,7 +35,7 @@ static uint32_t take_char(struct str *s)
     size_t n = utf8_decode(*s, &c);
 
     if (n == 0) {
-        c = 0x110000u + (unsigned char)s->p[0];     /* equal to no code point */
+        c = 0x110000u + (unsigned char)s->p[0]; /* equal to no code point */
         n = 1;
     }
     *s = str_from(*s, n);
@@ -49,7 +49,8 @@ static size_t class_length(struct str s)
 
     if (s.n == 0 || s.p[0] != '[')
         return 0;
-    end = str_find_char(str_from(s, body + 1), ']');     /* one member at least, perhaps ']' itself */
+    /* One member at least, perhaps ']' itself. */
+    end = str_find_char(str_from(s, body + 1), ']');
     return end == SIZE_MAX ? 0 : body + 1 + end + 1;
 }
 
@@ -70,7 +71,7 @@ static bool class_has(struct str class, uint32_t c)
     return found != negated;
 }
 
-/* Matches one character of *name against the pattern's next item (not a star) and steps over both. */
+/* Matches a character of *name against the pattern's next item (no star); steps over both. */
 static bool match_one(struct str *pattern, struct str *name)
 {
     size_t class = class_length(*pattern);
@@ -106,8 +107,8 @@ bool glob_component(struct str pattern, struct str name)
         if (match_one(&pattern, &name))
             continue;
 
-        /* Give the last star one more character. Earlier stars need no second chance: what matched between them
-         * and the last one took the first place that fits. */
+        /* Give the last star one more character. Earlier stars need no second chance: what
+         * matched between them and the last one took the first place that fits. */
         if (!starred || retry_name.n == 0)
             return false;
         take_char(&retry_name);
@@ -118,7 +119,8 @@ bool glob_component(struct str pattern, struct str name)
 
 /* ---- paths ---- */
 
-/* Takes the next component, if any, skipping what counts for nothing. A leading '/' is not such: see glob_path(). */
+/* Takes the next component, if any, skipping what counts for nothing. A leading '/' is not
+ * such: see glob_path(). */
 static bool take_component(struct str *s, struct str *ret)
 {
     while (s->n) {

@@ -12,7 +12,7 @@
 
 /* ---- parsing ---- */
 
-/* yyjson on our allocator: running out of memory ends the process, so no parse fails for want of it. */
+/* yyjson on our allocator: no parse fails for want of memory, the process ends. */
 static void *alc_malloc(void *ctx, size_t n)
 {
     return mem_resize(NULL, n);
@@ -45,7 +45,8 @@ static bool fail_at(struct str text, size_t at, enum err_kind kind, const char *
     }
     for (size_t i = start; i < before.n; i++)
         column += ((unsigned char)before.p[i] & 0xc0) != 0x80;
-    return error_set(e, kind, "line %zu, column %zu (byte %zu): %s", line, column, before.n, what);
+    return error_set(e, kind, "line %zu, column %zu (byte %zu): %s", line, column, before.n,
+                     what);
 }
 
 static bool check_utf8(struct str text, struct error *e)
@@ -77,13 +78,13 @@ static int hex4(const char *p)
     return value;
 }
 
-/* p is at "\u". Steps over it, over both halves of a pair, and makes a lone surrogate \ufffd. */
+/* p is at "\u". Steps over it or over both halves of a pair; makes a lone half \ufffd. */
 static char *step_escape(char *p, const char *end)
 {
     int unit = end - p >= 6 ? hex4(p + 2) : -1;
 
     if (unit < 0)
-        return p + 2;                       /* malformed: the parser says so */
+        return p + 2; /* malformed: the parser says so */
     if (unit < 0xd800 || unit > 0xdfff)
         return p + 6;
     if (unit < 0xdc00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u') {
@@ -97,8 +98,9 @@ static char *step_escape(char *p, const char *end)
 }
 
 /*
- * The text is followed by SCAN_PADDING bytes, the first of them a quote while the scan runs: its inner loops stop
- * there without looking for the end, and a block read at the last byte is still ours.
+ * The text is followed by SCAN_PADDING bytes, the first of them a quote while the scan runs:
+ * its inner loops stop there without looking for the end, and a block read at the last byte is
+ * still ours.
  */
 #define SCAN_PADDING 16
 static_assert(SCAN_PADDING >= YYJSON_PADDING_SIZE, "yyjson reads past the end, too");
@@ -145,7 +147,7 @@ static char *step_string(char *p, char *end)
     }
 }
 
-/* p is at a '/'. Returns the place behind the comment, or behind the '/' when it begins none. */
+/* p is at a '/'. Returns the place behind the comment, or behind the '/' if it begins none. */
 static char *step_comment(char *p, char *end)
 {
     char *stop;
@@ -167,9 +169,9 @@ static const unsigned char kind_of[256] = {
 };
 
 /*
- * What yyjson does not do: limits the depth and repairs lone surrogate escapes in place. Well-formedness is left to
- * the parser, which stops where the two would begin to disagree about what is a string. Returns the place of
- * the first bracket that is too deep, or end.
+ * What yyjson does not do: limits the depth and repairs lone surrogate escapes in place.
+ * Well-formedness is left to the parser, which stops where the two would begin to disagree
+ * about what is a string. Returns the place of the first bracket that is too deep, or end.
  */
 static char *scan(char *p, char *end, bool comments)
 {
@@ -230,7 +232,7 @@ static bool parse(struct json *ret, struct str text, yyjson_read_flag flags, str
                            &allocator, &err);
     if (!doc)
         return fail_at(text, err.pos, ERR_INVALID, err.msg, e);
-    doc->str_pool = take_ptr(&copy);        /* strings point into it; freed with the document */
+    doc->str_pool = take_ptr(&copy); /* strings point into it; freed with the document */
     *ret = (struct json){ doc, yyjson_doc_get_root(doc) };
     return true;
 }
@@ -375,7 +377,7 @@ struct decimal {
     int64_t exponent;
 };
 
-#define EXPONENT_MAX (INT64_MAX / 100)     /* far past any text's length; more changes nothing */
+#define EXPONENT_MAX (INT64_MAX / 100) /* far past any text's length; more changes nothing */
 
 static struct decimal decimal_of(struct str s)
 {
@@ -411,8 +413,9 @@ static bool push_digit(int64_t *value, bool negative, int digit)
 }
 
 /*
- * Digits left of the (moved) decimal point make the value, those right of it must be zeros. The exponent moves the
- * point; leading zeros keep a long text from overflowing, so the loop ends at the 20th digit that matters.
+ * Digits left of the (moved) decimal point make the value, those right of it must be zeros. The
+ * exponent moves the point; leading zeros keep a long text from overflowing, so the loop ends
+ * at the 20th digit that matters.
  */
 static bool decimal_to_int(const struct decimal *d, int64_t *ret)
 {
@@ -455,12 +458,12 @@ bool json_num(yyjson_val *v, double *ret)
 {
     yyjson_val number;
 
-    if (!yyjson_is_raw(v) ||
-        !yyjson_read_number(yyjson_get_raw(v), &number, YYJSON_READ_ALLOW_INF_AND_NAN, NULL, NULL))
+    if (!yyjson_is_raw(v) || !yyjson_read_number(yyjson_get_raw(v), &number,
+                                                 YYJSON_READ_ALLOW_INF_AND_NAN, NULL, NULL))
         return false;
     *ret = yyjson_get_num(&number);
     if (*ret == 0 && yyjson_get_raw(v)[0] == '-')
-        *ret = -0.0;                        /* yyjson reads -0 as an integer */
+        *ret = -0.0; /* yyjson reads -0 as an integer */
     return true;
 }
 
@@ -471,7 +474,8 @@ bool json_opt_str(yyjson_val *obj, const char *key, struct str *ret, struct erro
     if (!v)
         return true;
     if (!yyjson_is_str(v))
-        return error_set(e, ERR_INVALID, "'%s' must be a string, not %s", key, json_type_name(v));
+        return error_set(e, ERR_INVALID, "'%s' must be a string, not %s", key,
+                         json_type_name(v));
     *ret = json_str(v);
     return true;
 }

@@ -13,7 +13,7 @@
 
 /* The letter behind the backslash; 'u' stands for \u00XX; 0: the byte needs no escape. */
 static const char escape_of[256] = {
-    [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',     ['\n'] = 'n', [11] = 'u',
+    [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',      ['\n'] = 'n', [11] = 'u',
     ['\f'] = 'f',    ['\r'] = 'r', [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\',
 };
 
@@ -44,7 +44,7 @@ void json_put_str(struct buf *b, struct str s)
     if (utf8_valid(s)) {
         put_quoted(b, s);
     } else {
-        auto_buf clean = BUF(3 * s.n);     /* a replacement has 3 bytes, what it replaces at least 1 */
+        auto_buf clean = BUF(3 * s.n); /* a replacement has 3 bytes */
 
         utf8_put_lossy(&clean, s);
         put_quoted(b, buf_str(&clean));
@@ -109,7 +109,7 @@ static void put_sorted_object(struct buf *b, yyjson_val *v)
     buf_addc(b, '{');
     for (i = 0; i < n; i++) {
         if (i + 1 < n && str_eq(m[i].key, m[i + 1].key))
-            continue;                      /* the last duplicate counts */
+            continue; /* the last duplicate counts */
         if (comma)
             buf_addc(b, ',');
         comma = true;

@@ -162,21 +162,23 @@ static enum verdict kw_if(struct check *c, const struct site *s)
 
 static bool is_exclusive(struct check *c, const struct site *s, const char *key)
 {
-    return json_is_true(beside(c, s, key));     /* draft-04: a flag beside the bound */
+    return json_is_true(beside(c, s, key)); /* draft-04: a flag beside the bound */
 }
 
 static enum verdict kw_minimum(struct check *c, const struct site *s)
 {
     if (!json_is_num(s->value))
         return YES;
-    return of(schema_compare_numbers(s->value, s->kw) >= is_exclusive(c, s, "exclusiveMinimum"));
+    return of(schema_compare_numbers(s->value, s->kw) >=
+              is_exclusive(c, s, "exclusiveMinimum"));
 }
 
 static enum verdict kw_maximum(struct check *c, const struct site *s)
 {
     if (!json_is_num(s->value))
         return YES;
-    return of(schema_compare_numbers(s->value, s->kw) <= -is_exclusive(c, s, "exclusiveMaximum"));
+    return of(schema_compare_numbers(s->value, s->kw) <=
+              -is_exclusive(c, s, "exclusiveMaximum"));
 }
 
 static enum verdict kw_exclusive_minimum(struct check *c, const struct site *s)
@@ -193,7 +195,8 @@ static enum verdict kw_exclusive_maximum(struct check *c, const struct site *s)
     return of(schema_compare_numbers(s->value, s->kw) < 0);
 }
 
-#define MULTIPLE_TOLERANCE 1e-9     /* 0.3 is a multiple of 0.1 although the doubles' quotient is not whole */
+/* 0.3 is a multiple of 0.1 although the quotient of the doubles is not whole. */
+#define MULTIPLE_TOLERANCE 1e-9
 
 static enum verdict kw_multiple_of(struct check *c, const struct site *s)
 {
@@ -274,7 +277,8 @@ static enum verdict kw_pattern(struct check *c, const struct site *s)
 /* ---- arrays ---- */
 
 /* The elements from `first` on against one schema. */
-static enum verdict rest_items(struct check *c, yyjson_val *schema, yyjson_val *array, size_t first)
+static enum verdict rest_items(struct check *c, yyjson_val *schema, yyjson_val *array,
+                               size_t first)
 {
     enum verdict v = YES;
 
@@ -412,14 +416,16 @@ static enum verdict kw_dependent(struct check *c, const struct site *s)
         struct site names = { s->schema, it.val, s->value };
 
         if (member(c, s->value, it.key))
-            v = all(v, json_is_arr(it.val) ? kw_required(c, &names) : eval(c, it.val, s->value));
+            v = all(v,
+                    json_is_arr(it.val) ? kw_required(c, &names) : eval(c, it.val, s->value));
     }
     return v;
 }
 
 /* ---- the walk ---- */
 
-/* Keywords that only modify a neighbour (then, minContains ...) are read by it. The cheap and telling come first. */
+/* Keywords that only modify a neighbour (then, minContains ...) are read by it. The cheap and
+ * telling come first. */
 static const struct {
     struct str name;
     enum verdict (*eval)(struct check *c, const struct site *s);

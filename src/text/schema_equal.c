@@ -25,7 +25,8 @@ static bool equal_numbers(yyjson_val *a, yyjson_val *b)
 
     if (str_eq(json_num_text(a), json_num_text(b)))
         return true;
-    /* Two different overflows are both infinite, which makes them the same double but not the same number. */
+    /* Two different overflows are both infinite, which makes them the same double but not the
+     * same number. */
     return schema_compare_numbers(a, b) == 0 && json_num(a, &d) && isfinite(d);
 }
 
@@ -42,7 +43,8 @@ static bool equal_arrays(struct check *c, yyjson_val *a, yyjson_val *b)
     return true;
 }
 
-/* Every member of a has its equal in b. Duplicates are compared through json_get_s(), which finds the last. */
+/* Every member of a has its equal in b. Duplicates are compared through json_get_s(), which
+ * finds the last. */
 static bool within(struct check *c, yyjson_val *a, yyjson_val *b)
 {
     for (struct json_iter it = json_iter(a); json_next(&it);) {
@@ -137,7 +139,7 @@ static uint64_t hash_number(yyjson_val *v)
     uint64_t bits;
 
     json_num(v, &d);
-    d += 0.0;                              /* -0 becomes 0 */
+    d += 0.0; /* -0 becomes 0 */
     memcpy(&bits, &d, sizeof bits);
     return hash_word(bits);
 }

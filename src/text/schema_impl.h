@@ -11,15 +11,15 @@ enum verdict { NO, UNKNOWN, YES };
 
 struct check {
     yyjson_val *root;
-    bool ref_alone;                    /* up to draft-07, $ref hides the keywords beside it */
-    bool unchecked;                    /* the answer is out: every function returns at once */
+    bool ref_alone; /* up to draft-07, $ref hides the keywords beside it */
+    bool unchecked; /* the answer is out: every function returns at once */
     size_t work, depth;
     struct {
         struct str name;
         yyjson_val *schema;
-    } *anchors;
+    } * anchors;
     size_t nanchors, anchors_cap;
-    struct map refs;                   /* every $ref seen by schema_sound() */
+    struct map refs; /* every $ref seen by schema_sound() */
 };
 
 /* Counts steps; false, with `unchecked` set, when there are none left. */
@@ -27,7 +27,8 @@ bool schema_spend(struct check *c, size_t steps);
 
 /* ---- schema_sound.c: is the schema well-formed, and where do its references lead ---- */
 
-/* Walks the whole document: every keyword has its shape, no unsupported keyword, every $ref resolves. */
+/* Walks the whole document: every keyword has its shape, no unsupported keyword, every $ref
+ * resolves. */
 bool schema_sound(struct check *c);
 
 /* The schema a local reference names; NULL when it is remote or leads nowhere. */
@@ -35,7 +36,8 @@ yyjson_val *schema_resolve(struct check *c, struct str ref);
 
 /* ---- schema_equal.c: equality as JSON Schema has it ---- */
 
-/* Numbers by value, objects without order, duplicate keys by the last. False also when the work ran out. */
+/* Numbers by value, objects without order, duplicate keys by the last. False also when the work
+ * ran out. */
 bool schema_equal(struct check *c, yyjson_val *a, yyjson_val *b);
 
 /* No two elements are equal. True also when the work ran out. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "text/schema.h"
 
-#define POINTER_TOKEN_MAX 1024     /* bytes of one token of a $ref's pointer */
+#define POINTER_TOKEN_MAX 1024 /* bytes of one token of a $ref's pointer */
 
 /* ---- references ---- */
 
@@ -105,16 +105,16 @@ yyjson_val *schema_resolve(struct check *c, struct str ref)
 /* ---- shapes ---- */
 
 enum shape {
-    UNSUPPORTED,       /* would change the outcome, and we do not know it */
+    UNSUPPORTED, /* would change the outcome, and we do not know it */
     SCHEMA,
-    SCHEMAS,           /* array of schemas, not empty */
+    SCHEMAS, /* array of schemas, not empty */
     SCHEMA_OR_SCHEMAS,
     SCHEMA_MAP,
-    DEPENDENCIES,      /* map of schema or array of strings */
+    DEPENDENCIES, /* map of schema or array of strings */
     COUNT,
     NUMBER,
     POSITIVE,
-    NUMBER_OR_BOOL,    /* exclusiveMinimum of draft-04 */
+    NUMBER_OR_BOOL, /* exclusiveMinimum of draft-04 */
     BOOL,
     STRING,
     STRINGS,
@@ -257,7 +257,8 @@ static bool note_anchor(struct check *c, yyjson_val *schema, struct str name)
     return true;
 }
 
-/* An identifier inside the document would change what references below it mean; "#name" is draft-07's anchor. */
+/* An identifier inside the document would change what references below it mean; "#name" is
+ * draft-07's anchor. */
 static bool note_id(struct check *c, yyjson_val *schema, yyjson_val *v)
 {
     struct str id = json_str(v);
@@ -338,8 +339,8 @@ static bool sound(struct check *c, yyjson_val *schema)
 }
 
 /*
- * A reference may lead to a place that is no schema position of the walk ("#/x-shared/thing"): then that place is
- * walked too, which may add references behind the current one.
+ * A reference may lead to a place that is no schema position of the walk ("#/x-shared/thing"):
+ * then that place is walked too, which may add references behind the current one.
  */
 static bool refs_sound(struct check *c)
 {

@@ -33,7 +33,8 @@ static bool take_number(struct str *s, const char *what, uint64_t *ret, struct e
     for (; n < s->n && is_digit(s->p[n]); n++) {
         uint64_t digit = (uint64_t)(s->p[n] - '0');
 
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
             return error_set(e, ERR_INVALID, "the %s number is too large", what);
     }
     if (n == 0)
@@ -113,7 +114,8 @@ bool semver_parse(struct semver *ret, struct str text, struct error *e)
         return false;
     if (!take_number(&s, "major", &v.major, e) || !expect_dot(&s, e) ||
         !take_number(&s, "minor", &v.minor, e) || !expect_dot(&s, e) ||
-        !take_number(&s, "patch", &v.patch, e) || !take_suffixes(&s, &v, e) || !expect_end(s, e))
+        !take_number(&s, "patch", &v.patch, e) || !take_suffixes(&s, &v, e) ||
+        !expect_end(s, e))
         return error_wrap(e, "version '%.*s'", STR_F(text));
     *ret = v;
     return true;
@@ -124,7 +126,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Numeric identifiers by value, of any length; they stand below the others, which compare as text. */
+/* Numeric identifiers by value, of any length, below the others, which compare as text. */
 static int compare_identifiers(struct str a, struct str b)
 {
     bool a_number = all_digits(a), b_number = all_digits(b);
@@ -203,7 +205,8 @@ static bool take_wildcard(struct str *s)
 }
 
 /* Takes "1", "1.2", "1.2.3-pre+build", "1.*", "1.2.*", "1.*.*". */
-static bool take_partial(struct str *s, struct semver_comparator *c, bool *ret_wild, struct error *e)
+static bool take_partial(struct str *s, struct semver_comparator *c, bool *ret_wild,
+                         struct error *e)
 {
     static const char *const names[] = { "major", "minor", "patch" };
     uint64_t *numbers[] = { &c->v.major, &c->v.minor, &c->v.patch };
@@ -229,7 +232,7 @@ static bool take_partial(struct str *s, struct semver_comparator *c, bool *ret_w
 static bool parse_comparator(struct semver_comparator *ret, struct str s, struct error *e)
 {
     struct semver_comparator c = { .op = SEMVER_CARET };
-    bool explicit_op = take_operator(&s, &c.op), wild;
+    bool explicit_op = take_operator(&s, &c.op), wild = false;
 
     if (!check_length(s, e) || !take_partial(&s, &c, &wild, e) || !expect_end(s, e))
         return false;
@@ -266,7 +269,7 @@ bool semver_req_parse(struct semver_req *ret, struct str text, struct error *e)
            error_wrap(e, "version requirement '%.*s'", STR_F(str_upto(text, SEMVER_TEXT_MAX)));
 }
 
-/* Compares only the parts that the comparator gives; the pre-release counts when all are given. */
+/* Compares only the parts that the comparator gives, and the pre-release if it gives all. */
 static int compare_given(const struct semver *v, const struct semver_comparator *c)
 {
     int d = compare_numbers(v->major, c->v.major);
@@ -278,7 +281,8 @@ static int compare_given(const struct semver *v, const struct semver_comparator 
     return d == 0 && c->parts > 2 ? compare_pre(v->pre, c->v.pre) : d;
 }
 
-/* The parts that must stay: all before and with the first that is not 0; of "0.0" and "0" the last one given. */
+/* The parts that must stay: all before and with the first that is not 0; of "0.0" and "0" the
+ * last one given. */
 static bool compatible(const struct semver *v, const struct semver_comparator *c)
 {
     int parts = c->parts;

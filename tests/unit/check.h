@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What unit tests of base and text share. Include first: cmocka wants its own order of headers. */
+/* What unit tests of base and text share. Include first: cmocka wants its own order of headers.
+ */
 #ifndef SYM_TEST_CHECK_H
 #define SYM_TEST_CHECK_H
 
@@ -25,7 +26,7 @@
 /* One string literal as a slice, NUL bytes inside included. */
 #define BYTES(lit) ((struct str){ (lit), sizeof(lit) - 1 })
 
-#define assert_str(got, want) check_str((got), str_of(want), __FILE__, __LINE__)
+#define assert_str(got, want)   check_str((got), str_of(want), __FILE__, __LINE__)
 #define assert_bytes(got, want) check_str((got), (want), __FILE__, __LINE__)
 
 static inline void check_str(struct str got, struct str want, const char *file, int line)

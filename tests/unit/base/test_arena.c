@@ -5,7 +5,9 @@
 
 static void memory_is_zeroed_aligned_and_apart(void **state)
 {
-    static const size_t sizes[] = { 0, 1, 7, 16, 100, 511, 513, 2048, 5000, 70000, 3, 300000, 1 };
+    static const size_t sizes[] = {
+        0, 1, 7, 16, 100, 511, 513, 2048, 5000, 70000, 3, 300000, 1
+    };
     unsigned char *p[ARRAY_LEN(sizes)];
     auto_arena a = ARENA;
 

@@ -33,7 +33,7 @@ static void what_would_pass_the_maximum_is_dropped_whole(void **state)
     buf_add(&b, STR("123"));
     buf_add(&b, STR("456"));
     assert_str(buf_str(&b), "123");
-    buf_addc(&b, '4');                                   /* would fit, comes too late */
+    buf_addc(&b, '4'); /* would fit, comes too late */
     assert_str(buf_str(&b), "123");
     assert_false(buf_ok(&b, &e));
     assert_int_equal(e.kind, ERR_LIMIT);
@@ -48,11 +48,21 @@ static void every_way_to_append_respects_the_maximum(void **state)
         auto_buf b = BUF(3);
 
         switch (way) {
-        case 0: buf_addz(&b, "abcd"); break;
-        case 1: buf_addf(&b, "%d", 1234); break;
-        case 2: buf_fill(&b, 'x', 4); break;
-        case 3: assert_null(buf_room(&b, 4)); break;
-        case 4: buf_fill(&b, 'x', SIZE_MAX); break;
+        case 0:
+            buf_addz(&b, "abcd");
+            break;
+        case 1:
+            buf_addf(&b, "%d", 1234);
+            break;
+        case 2:
+            buf_fill(&b, 'x', 4);
+            break;
+        case 3:
+            assert_null(buf_room(&b, 4));
+            break;
+        case 4:
+            buf_fill(&b, 'x', SIZE_MAX);
+            break;
         }
         assert_true(b.over);
         assert_int_equal(b.n, 0);

@@ -61,7 +61,7 @@ static void long_texts_are_cut_between_code_points(void **state)
         assert_true(utf8_valid(str_of(e.msg)));
         error_wrap(&e, "%s", "context");
         assert_true(utf8_valid(str_of(e.msg)));
-        assert_true(str_starts(str_of(e.msg), STR("context: a") ) || shift == 0);
+        assert_true(str_starts(str_of(e.msg), STR("context: a")) || shift == 0);
         error_wrap(&e, "%s", text);
         assert_true(utf8_valid(str_of(e.msg)));
 

@@ -42,7 +42,7 @@ static void written_content_is_read_back(void **state)
 
     assert_true(file_write_atomic(path, BYTES("a\0b"), 0640, NULL));
     assert_true(file_read(path, &b, NULL));
-    assert_true(file_read(path, &b, NULL));              /* appends */
+    assert_true(file_read(path, &b, NULL)); /* appends */
     assert_bytes(buf_str(&b), BYTES("a\0ba\0b"));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
@@ -50,7 +50,7 @@ static void written_content_is_read_back(void **state)
     buf_clear(&b);
     assert_true(file_read(path, &b, NULL));
     assert_int_equal(b.n, 0);
-    assert_int_equal(entries(), 1);                      /* no temp file stays */
+    assert_int_equal(entries(), 1); /* no temp file stays */
 }
 
 static void replacing_makes_a_new_file_and_leaves_the_open_one_alone(void **state)
@@ -158,7 +158,7 @@ static void stamps_tell_versions_apart(void **state)
     assert_int_equal(one.size, 1);
     assert_true(file_stamp_eq(&one, &again));
     assert_false(file_stamp_eq(&none, &one));
-    file_write_atomic(path, STR("2"), 0600, NULL);       /* same size, perhaps the same time */
+    file_write_atomic(path, STR("2"), 0600, NULL); /* same size, perhaps the same time */
     two = file_stamp(path);
     assert_false(file_stamp_eq(&one, &two));
     assert_true(file_exists(path));
@@ -170,8 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_content_is_read_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(replacing_makes_a_new_file_and_leaves_the_open_one_alone,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            replacing_makes_a_new_file_and_leaves_the_open_one_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failing_to_replace_says_so_and_leaves_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reading_is_bounded_by_the_buffer, set_up, tear_down),

@@ -109,7 +109,7 @@ static void the_file_is_private(void **state)
     log_error("new");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
-    assert_true(str_starts(content(path), STR("old\n")));         /* appended to */
+    assert_true(str_starts(content(path), STR("old\n"))); /* appended to */
 }
 
 static void files_rotate_at_10_mib_and_10_are_kept(void **state)
@@ -126,8 +126,8 @@ static void files_rotate_at_10_mib_and_10_are_kept(void **state)
         log_error("generation %d", i);
         fd = open(path, O_WRONLY | O_CLOEXEC);
         assert_int_equal(ftruncate(fd, 10 * 1024 * 1024 - 100), 0);
-        assert_true(log_to_file(path, NULL));                     /* sees the size */
-        log_error("%s", filler);                                  /* does not fit: rotates first */
+        assert_true(log_to_file(path, NULL)); /* sees the size */
+        log_error("%s", filler);              /* does not fit: rotates first */
     }
     assert_int_equal(count(content(arena_printf(&a, "%s.1", path)), "generation 11"), 1);
     assert_int_equal(count(content(arena_printf(&a, "%s.10", path)), "generation 2"), 1);
@@ -156,10 +156,15 @@ static void rotation_by_another_process_is_noticed(void **state)
 
 static void control_bytes_are_escaped_and_a_line_stays_one(void **state)
 {
-    static const struct { struct str in; const char *want; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *want;
+    } cases[] = {
         { STR("a\nb"), "a\\nb" },
         { STR("\x1b[2J\x07\r\t\x7f"), "\\x1b[2J\\x07\\x0d\\x09\\x7f" },
-        { STR("\xc2\x9b""2J"), "\\xc2\\x9b2J" },
+        { STR("\xc2\x9b"
+              "2J"),
+          "\\xc2\\x9b2J" },
         { STR("\xff"), "\xef\xbf\xbd" },
         { STR("\xc3\xa9"), "\xc3\xa9" },
     };
@@ -177,7 +182,9 @@ static void long_lines_are_cut_on_a_code_point_border_with_a_mark(void **state)
     for (size_t max = 10; max < 16; max++) {
         auto_buf b = BUF(max), exact = BUF(7);
 
-        log_put_escaped(&b, STR("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"));
+        log_put_escaped(
+            &b,
+            STR("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"));
         assert_true(utf8_valid(buf_str(&b)));
         assert_true(str_ends(buf_str(&b), STR("\xac...")));
         assert_true(b.n < max && !b.over);
@@ -211,12 +218,15 @@ static void assert_redacted(struct str in, const char *want)
 
 static void values_behind_telling_names_are_redacted(void **state)
 {
-    static const struct { const char *in, *want; } cases[] = {
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
         { "token=abc def", "token=" R " def" },
         { "GITHUB_TOKEN=abc", "GITHUB_TOKEN=" R },
         { "apiKey: abc, x", "apiKey: " R ", x" },
         { "{\"api_key\": \"a b\\\"c\", \"x\": 1}", "{\"api_key\": \"" R "\", \"x\": 1}" },
-        { "{\\\"secret\\\":\\\"abc\\\",\\\"x\\\":1}", "{\\\"secret\\\":\\\"" R "\\\",\\\"x\\\":1}" },
+        { "{\\\"secret\\\":\\\"abc\\\",\\\"x\\\":1}",
+          "{\\\"secret\\\":\\\"" R "\\\",\\\"x\\\":1}" },
         { "password = 'a b' end", "password = '" R "' end" },
         { "Authorization: Bearer abc.def", "Authorization: " R },
         { "Cookie: a=b; c=d", "Cookie: " R },
@@ -239,7 +249,9 @@ static void values_behind_telling_names_are_redacted(void **state)
 
 static void urls_lose_userinfo_query_and_fragment(void **state)
 {
-    static const struct { const char *in, *want; } cases[] = {
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
         { "get http://u:p@h.example/p?q=1#f now", "get http://" R "@h.example/p?" R " now" },
         { "https://h.example/a/b", "https://h.example/a/b" },
         { "https://h.example?x", "https://h.example?" R },
@@ -264,7 +276,7 @@ static void known_values_are_redacted_wherever_they_stand(void **state)
     assert_redacted(STR("said hunter2-hunter2, twice hunter2-hunter2hunter2-hunter2"),
                     "said " R ", twice " R R);
     assert_redacted(STR("hunter2-hunter2-longer"), R);
-    assert_redacted(STR("a short one"), "a short one");           /* under 8 bytes */
+    assert_redacted(STR("a short one"), "a short one"); /* under 8 bytes */
     assert_redacted(STR("line MIIxyzxyzxyz."), "line " R ".");
     assert_redacted(STR("{\"v\":\"qu\\\"ote\\\\d-value\"}"), "{\"v\":\"" R "\"}");
     assert_redacted(STR("cut off: hunter2-hun"), "cut off: " R);

@@ -46,8 +46,8 @@ static void iteration_follows_insertion(void **state)
     for (int i = 0; i < 4; i++)
         map_put(&m, key_of(k, i), &values[i]);
     map_del(&m, key_of(k, 1));
-    map_put(&m, key_of(k, 1), &values[1]);               /* now the last */
-    map_put(&m, key_of(k, 2), &values[2]);               /* keeps its place */
+    map_put(&m, key_of(k, 1), &values[1]); /* now the last */
+    map_put(&m, key_of(k, 2), &values[2]); /* keeps its place */
     for (size_t i = 0; map_next(&m, &i, &key, &value);) {
         assert_ptr_equal(value, &values[want[n]]);
         assert_bytes(key, key_of(k, want[n]));

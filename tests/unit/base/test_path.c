@@ -9,9 +9,12 @@
 
 static void joining_places_one_slash(void **state)
 {
-    static const struct { const char *dir, *rel, *want; } cases[] = {
-        { "a", "b", "a/b" },   { "a/", "b", "a/b" },     { "a//", "b", "a/b" }, { "/", "b", "/b" },
-        { "a", "/b", "/b" },   { "", "b", "b" },         { "/a", "b/c", "/a/b/c" },
+    static const struct {
+        const char *dir, *rel, *want;
+    } cases[] = {
+        { "a", "b", "a/b" },       { "a/", "b", "a/b" }, { "a//", "b", "a/b" },
+        { "/", "b", "/b" },        { "a", "/b", "/b" },  { "", "b", "b" },
+        { "/a", "b/c", "/a/b/c" },
     };
     auto_arena a = ARENA;
 
@@ -21,16 +24,35 @@ static void joining_places_one_slash(void **state)
 
 static void cleaning_is_lexical(void **state)
 {
-    static const struct { const char *in, *want; } cases[] = {
-        { "", "." },              { ".", "." },             { "/", "/" },
-        { "//", "/" },            { "a", "a" },             { "a/", "a" },
-        { "./a", "a" },           { "a/./b", "a/b" },       { "a//b", "a/b" },
-        { "a/..", "." },          { "a/../b", "b" },        { "a/b/..", "a" },
-        { "/a/..", "/" },         { "/..", "/" },           { "/../a", "/a" },
-        { "..", ".." },           { "../..", "../.." },     { "../a/..", ".." },
-        { "../../a/../b", "../../b" }, { "a/../..", ".." }, { "a/../../b", "../b" },
-        { "/a/b/../../..", "/" }, { "...", "..." },         { "a/.../b", "a/.../b" },
-        { "/a/b/../c/./d//", "/a/c/d" }, { "..a/..", "." },
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
+        { "", "." },
+        { ".", "." },
+        { "/", "/" },
+        { "//", "/" },
+        { "a", "a" },
+        { "a/", "a" },
+        { "./a", "a" },
+        { "a/./b", "a/b" },
+        { "a//b", "a/b" },
+        { "a/..", "." },
+        { "a/../b", "b" },
+        { "a/b/..", "a" },
+        { "/a/..", "/" },
+        { "/..", "/" },
+        { "/../a", "/a" },
+        { "..", ".." },
+        { "../..", "../.." },
+        { "../a/..", ".." },
+        { "../../a/../b", "../../b" },
+        { "a/../..", ".." },
+        { "a/../../b", "../b" },
+        { "/a/b/../../..", "/" },
+        { "...", "..." },
+        { "a/.../b", "a/.../b" },
+        { "/a/b/../c/./d//", "/a/c/d" },
+        { "..a/..", "." },
     };
     auto_arena a = ARENA;
 
@@ -40,9 +62,11 @@ static void cleaning_is_lexical(void **state)
 
 static void directory_and_base_are_taken_apart(void **state)
 {
-    static const struct { const char *in, *dir, *base; } cases[] = {
-        { "a", ".", "a" },        { "/a", "/", "a" },     { "a/b", "a", "b" }, { "/", "/", "" },
-        { "/a/b", "/a", "b" },    { "a//b", "a", "b" },
+    static const struct {
+        const char *in, *dir, *base;
+    } cases[] = {
+        { "a", ".", "a" }, { "/a", "/", "a" },    { "a/b", "a", "b" },
+        { "/", "/", "" },  { "/a/b", "/a", "b" }, { "a//b", "a", "b" },
     };
     auto_arena a = ARENA;
 
@@ -55,9 +79,16 @@ static void directory_and_base_are_taken_apart(void **state)
 /* The string-prefix mistake of CVE-2025-53110: a root /a/b must not admit /a/bX (SEC-56). */
 static void beneath_compares_components(void **state)
 {
-    static const struct { const char *dir, *path; bool want; } cases[] = {
-        { "/a/b", "/a/b", true },    { "/a/b", "/a/b/c", true }, { "/a/b", "/a/bX", false },
-        { "/a/b", "/a", false },     { "/", "/a", true },        { "/", "/", true },
+    static const struct {
+        const char *dir, *path;
+        bool want;
+    } cases[] = {
+        { "/a/b", "/a/b", true },
+        { "/a/b", "/a/b/c", true },
+        { "/a/b", "/a/bX", false },
+        { "/a/b", "/a", false },
+        { "/", "/a", true },
+        { "/", "/", true },
         { "/w/in", "/w/in-evil/f", false },
     };
 
@@ -82,9 +113,9 @@ static void search_takes_the_first_program_in_path(void **state)
     two = path_join(&a, dir, "two");
     make_file(&a, one, "both", 0755);
     make_file(&a, two, "both", 0755);
-    make_file(&a, one, "plain", 0644);                   /* not executable: the next one counts */
+    make_file(&a, one, "plain", 0644); /* not executable: the next one counts */
     make_file(&a, two, "plain", 0755);
-    file_mkdirs(path_join(&a, one, "sub"), NULL);        /* a directory is no program */
+    file_mkdirs(path_join(&a, one, "sub"), NULL); /* a directory is no program */
     var = arena_printf(&a, "/nonexistent:%s:%s", one, two);
 
     assert_string_equal(path_search(&a, "both", var), path_join(&a, one, "both"));
@@ -97,7 +128,7 @@ static void search_takes_the_first_program_in_path(void **state)
     assert_string_equal(path_search(&a, path_join(&a, one, "both"), NULL),
                         path_join(&a, one, "both"));
     assert_null(path_search(&a, path_join(&a, one, "plain"), var));
-    assert_int_equal(chdir(one), 0);                     /* an empty element is the current directory */
+    assert_int_equal(chdir(one), 0); /* an empty element is the current directory */
     assert_string_equal(path_search(&a, "both", arena_printf(&a, ":%s", two)), "./both");
     assert_int_equal(chdir("/"), 0);
     remove_tree(dir);

@@ -25,7 +25,7 @@ static void all_bytes_are_written(void **state)
     rand_bytes(p, sizeof p);
     for (size_t i = 0; i < sizeof p; i++)
         same += p[i] == 0x5a;
-    assert_true(same < 64);                              /* 4 are expected */
+    assert_true(same < 64); /* 4 are expected */
     assert_true(rand_u64() != rand_u64());
 }
 

@@ -6,7 +6,10 @@
 /* The examples of FIPS 180-4 and of NIST's CAVP byte-oriented set. */
 static void digests_are_those_of_nist(void **state)
 {
-    static const struct { struct str in; const char *hex; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *hex;
+    } cases[] = {
         { STR(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
         { STR("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
         { STR("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -28,7 +31,8 @@ static void a_million_letters_too(void **state)
 
     buf_fill(&b, 'a', 1000000);
     sha256_hex(buf_str(&b), hex);
-    assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    assert_string_equal(hex,
+                        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 int main(void)

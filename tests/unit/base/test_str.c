@@ -3,10 +3,14 @@
 
 static void equality_and_order_are_bytewise(void **state)
 {
-    static const struct { struct str a, b; int order; } cases[] = {
-        { STR(""), STR(""), 0 },         { STR("a"), STR("a"), 0 },   { STR("a"), STR("b"), -1 },
-        { STR("a"), STR("ab"), -1 },     { STR("b"), STR("ab"), 1 },  { { NULL, 0 }, STR(""), 0 },
-        { STR("\xff"), STR("a"), 1 },    { STR("a\0b"), STR("a\0c"), -1 },
+    static const struct {
+        struct str a, b;
+        int order;
+    } cases[] = {
+        { STR(""), STR(""), 0 },      { STR("a"), STR("a"), 0 },
+        { STR("a"), STR("b"), -1 },   { STR("a"), STR("ab"), -1 },
+        { STR("b"), STR("ab"), 1 },   { { NULL, 0 }, STR(""), 0 },
+        { STR("\xff"), STR("a"), 1 }, { STR("a\0b"), STR("a\0c"), -1 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -48,8 +52,13 @@ static void finding_gives_the_first_offset(void **state)
 
 static void cut_splits_at_first_separator(void **state)
 {
-    static const struct { const char *in, *head, *tail; } cases[] = {
-        { "a=b", "a", "b" }, { "a=b=c", "a", "b=c" }, { "=", "", "" }, { "a=", "a", "" },
+    static const struct {
+        const char *in, *head, *tail;
+    } cases[] = {
+        { "a=b", "a", "b" },
+        { "a=b=c", "a", "b=c" },
+        { "=", "", "" },
+        { "a=", "a", "" },
     };
     struct str head = STR("kept"), tail = STR("kept");
 
@@ -64,7 +73,11 @@ static void cut_splits_at_first_separator(void **state)
 
 static void integers_are_whole_and_in_range(void **state)
 {
-    static const struct { const char *in; bool ok; int64_t want; } cases[] = {
+    static const struct {
+        const char *in;
+        bool ok;
+        int64_t want;
+    } cases[] = {
         { "0", true, 0 },
         { "-5", true, -5 },
         { "007", true, 7 },
@@ -73,14 +86,21 @@ static void integers_are_whole_and_in_range(void **state)
         { "9223372036854775808", false, 0 },
         { "-9223372036854775809", false, 0 },
         { "99999999999999999999", false, 0 },
-        { "", false, 0 }, { "-", false, 0 }, { "+1", false, 0 }, { " 1", false, 0 },
-        { "1 ", false, 0 }, { "1x", false, 0 }, { "0x1", false, 0 }, { "--1", false, 0 },
+        { "", false, 0 },
+        { "-", false, 0 },
+        { "+1", false, 0 },
+        { " 1", false, 0 },
+        { "1 ", false, 0 },
+        { "1x", false, 0 },
+        { "0x1", false, 0 },
+        { "--1", false, 0 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         int64_t n = 42;
 
-        assert_int_equal(str_to_int(str_of(cases[i].in), INT64_MIN, INT64_MAX, &n), cases[i].ok);
+        assert_int_equal(str_to_int(str_of(cases[i].in), INT64_MIN, INT64_MAX, &n),
+                         cases[i].ok);
         assert_int_equal(n, cases[i].ok ? cases[i].want : 42);
     }
     assert_false(str_to_int(STR("11"), 1, 10, &(int64_t){ 0 }));

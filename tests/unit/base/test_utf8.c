@@ -8,24 +8,43 @@
 /* RFC 3629, section 4: the grammar's borders, each side. */
 static void validity_is_that_of_rfc_3629(void **state)
 {
-    static const struct { struct str s; bool valid; } cases[] = {
+    static const struct {
+        struct str s;
+        bool valid;
+    } cases[] = {
         { STR(""), true },
         { STR("plain\0text"), true },
-        { STR("\x7f"), true },             { STR("\x80"), false },
-        { STR("\xc2\x80"), true },         { STR("\xc1\xbf"), false },       /* overlong */
-        { STR("\xdf\xbf"), true },         { STR("\xc0\x80"), false },
-        { STR("\xe0\xa0\x80"), true },     { STR("\xe0\x9f\xbf"), false },   /* overlong */
-        { STR("\xed\x9f\xbf"), true },     { STR("\xed\xa0\x80"), false },   /* U+D800 */
-        { STR("\xee\x80\x80"), true },     { STR("\xed\xbf\xbf"), false },   /* U+DFFF */
+        { STR("\x7f"), true },
+        { STR("\x80"), false },
+        { STR("\xc2\x80"), true },
+        { STR("\xc1\xbf"), false }, /* overlong */
+        { STR("\xdf\xbf"), true },
+        { STR("\xc0\x80"), false },
+        { STR("\xe0\xa0\x80"), true },
+        { STR("\xe0\x9f\xbf"), false }, /* overlong */
+        { STR("\xed\x9f\xbf"), true },
+        { STR("\xed\xa0\x80"), false }, /* U+D800 */
+        { STR("\xee\x80\x80"), true },
+        { STR("\xed\xbf\xbf"), false }, /* U+DFFF */
         { STR("\xef\xbf\xbf"), true },
-        { STR("\xf0\x90\x80\x80"), true }, { STR("\xf0\x8f\xbf\xbf"), false },
-        { STR("\xf4\x8f\xbf\xbf"), true }, { STR("\xf4\x90\x80\x80"), false }, /* U+110000 */
+        { STR("\xf0\x90\x80\x80"), true },
+        { STR("\xf0\x8f\xbf\xbf"), false },
+        { STR("\xf4\x8f\xbf\xbf"), true },
+        { STR("\xf4\x90\x80\x80"), false }, /* U+110000 */
         { STR("\xf5\x80\x80\x80"), false },
-        { STR("\xe2\x82"), false },        { STR("\xe2"), false },           /* truncated */
-        { STR("\xf0\x9f\x98"), false },    { STR("\xc2"), false },
-        { STR("\xe2\x28\xa1"), false },    { STR("\xfe"), false },           { STR("\xff"), false },
-        { STR("12345678\xc3\xa9""12345678"), true },
-        { STR("12345678\xc3""12345678"), false },
+        { STR("\xe2\x82"), false },
+        { STR("\xe2"), false }, /* truncated */
+        { STR("\xf0\x9f\x98"), false },
+        { STR("\xc2"), false },
+        { STR("\xe2\x28\xa1"), false },
+        { STR("\xfe"), false },
+        { STR("\xff"), false },
+        { STR("12345678\xc3\xa9"
+              "12345678"),
+          true },
+        { STR("12345678\xc3"
+              "12345678"),
+          false },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
@@ -52,17 +71,29 @@ static void every_code_point_is_written_and_read_back(void **state)
 
 static void cuts_do_not_split_a_code_point(void **state)
 {
-    static const struct { const char *s; size_t max; const char *want; } cases[] = {
-        { "abc", 5, "abc" },              { "abc", 2, "ab" },          { "abc", 0, "" },
-        { "\xc3\xa9x", 1, "" },           { "\xc3\xa9x", 2, "\xc3\xa9" },
-        { "a\xe2\x82\xac", 2, "a" },      { "a\xe2\x82\xac", 3, "a" }, { "a\xe2\x82\xac!", 4, "a\xe2\x82\xac" },
-        { "\xf0\x9f\x98\x80", 3, "" },    { "\x80\x80\x80", 2, "\x80\x80" },
-        { "ab\xe2", 2, "ab" },            { "a\xe2xy", 2, "a\xe2" },
+    static const struct {
+        const char *s;
+        size_t max;
+        const char *want;
+    } cases[] = {
+        { "abc", 5, "abc" },
+        { "abc", 2, "ab" },
+        { "abc", 0, "" },
+        { "\xc3\xa9x", 1, "" },
+        { "\xc3\xa9x", 2, "\xc3\xa9" },
+        { "a\xe2\x82\xac", 2, "a" },
+        { "a\xe2\x82\xac", 3, "a" },
+        { "a\xe2\x82\xac!", 4, "a\xe2\x82\xac" },
+        { "\xf0\x9f\x98\x80", 3, "" },
+        { "\x80\x80\x80", 2, "\x80\x80" },
+        { "ab\xe2", 2, "ab" },
+        { "a\xe2xy", 2, "a\xe2" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_str(utf8_cut(str_of(cases[i].s), cases[i].max), cases[i].want);
-    assert_str(utf8_cut_chars(STR("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x"), 2), "\xc3\xa9\xe2\x82\xac");
+    assert_str(utf8_cut_chars(STR("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x"), 2),
+               "\xc3\xa9\xe2\x82\xac");
     assert_str(utf8_cut_chars(STR("\xff\xffx"), 2), "\xff\xff");
     assert_str(utf8_cut_chars(STR("ab"), 9), "ab");
 }
@@ -70,9 +101,14 @@ static void cuts_do_not_split_a_code_point(void **state)
 /* SEC-38. One U+FFFD for each longest beginning of a sequence, as decoders of the web do it. */
 static void invalid_bytes_become_replacement_characters(void **state)
 {
-    static const struct { struct str in; const char *want; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *want;
+    } cases[] = {
         { STR("ok"), "ok" },
-        { STR("a\xff""b"), "a" FFFD "b" },
+        { STR("a\xff"
+              "b"),
+          "a" FFFD "b" },
         { STR("\xc0\xaf"), FFFD FFFD },
         { STR("\xe2\x82x"), FFFD "x" },
         { STR("\xf0\x9f\x98"), FFFD },
@@ -94,24 +130,53 @@ static void invalid_bytes_become_replacement_characters(void **state)
 /* MS-65, SEC-36. */
 static void shown_text_is_clean(void **state)
 {
-    static const struct { struct str in; const char *want; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *want;
+    } cases[] = {
         { STR("plain \xc3\xa9 \xe6\x97\xa5"), "plain \xc3\xa9 \xe6\x97\xa5" },
-        { STR("a\nb"), "a b" },            { STR("a\r\n\r\n\tb"), "a b" },
-        { STR("a\xc2\x85""b\xe2\x80\xa8""c\xe2\x80\xa9""d"), "a b c d" },
+        { STR("a\nb"), "a b" },
+        { STR("a\r\n\r\n\tb"), "a b" },
+        { STR("a\xc2\x85"
+              "b\xe2\x80\xa8"
+              "c\xe2\x80\xa9"
+              "d"),
+          "a b c d" },
         { STR("a\x01\x02\x7f\0b"), "ab" },
-        { STR("x\x1b[2Jy"), "xy" },        { STR("x\x1b[1;31mred\x1b[0m"), "xred" },
+        { STR("x\x1b[2Jy"), "xy" },
+        { STR("x\x1b[1;31mred\x1b[0m"), "xred" },
         { STR("x\x1b]8;;http://h\x1b\\link\x1b]8;;\x1b\\y"), "xlinky" },
         { STR("x\x1b]52;c;aGk=\x07y"), "xy" },
-        { STR("x\xc2\x9b""2Jy"), "xy" },       /* CSI as one C1 control */
-        { STR("x\xc2\x9d""0;t\xc2\x9cy"), "xy" },
-        { STR("x\x9b""2Jy"), "x" FFFD "2Jy" }, /* the bare byte is no UTF-8 */
-        { STR("x\x1bPq#0\x1b\\y"), "xy" },     { STR("x\x1b_app\x1b\\y"), "xy" },
-        { STR("x\x1b(By"), "xy" },             { STR("x\x1b""cy"), "xy" },
-        { STR("x\x1b[31"), "x" },              { STR("x\x1b"), "x" },
+        { STR("x\xc2\x9b"
+              "2Jy"),
+          "xy" }, /* CSI as one C1 control */
+        { STR("x\xc2\x9d"
+              "0;t\xc2\x9cy"),
+          "xy" },
+        { STR("x\x9b"
+              "2Jy"),
+          "x" FFFD "2Jy" }, /* the bare byte is no UTF-8 */
+        { STR("x\x1bPq#0\x1b\\y"), "xy" },
+        { STR("x\x1b_app\x1b\\y"), "xy" },
+        { STR("x\x1b(By"), "xy" },
+        { STR("x\x1b"
+              "cy"),
+          "xy" },
+        { STR("x\x1b[31"), "x" },
+        { STR("x\x1b"), "x" },
         { STR("x\x1b]0;no end"), "x0;no end" }, /* cannot hide the rest */
-        { STR("a\xe2\x80\xae""b\xe2\x81\xa6""c\xe2\x80\x8f""d\xe2\x80\x8e"), "abcd" },
-        { STR("a\xe2\x80\x8b""b\xe2\x80\x8d""c\xef\xbb\xbf""d\xe2\x81\xa0"), "abcd" },
-        { STR("tag\xf3\xa0\x81\xa1\xf3\xa0\x81\xbf"), "tag" }, /* text in invisible tag characters */
+        { STR("a\xe2\x80\xae"
+              "b\xe2\x81\xa6"
+              "c\xe2\x80\x8f"
+              "d\xe2\x80\x8e"),
+          "abcd" },
+        { STR("a\xe2\x80\x8b"
+              "b\xe2\x80\x8d"
+              "c\xef\xbb\xbf"
+              "d\xe2\x81\xa0"),
+          "abcd" },
+        { STR("tag\xf3\xa0\x81\xa1\xf3\xa0\x81\xbf"),
+          "tag" }, /* text in invisible tag characters */
         { STR("\xff\xfe"), FFFD FFFD },
         { STR(" \n "), "  " },
     };
@@ -130,7 +195,7 @@ static void cleaning_hostile_text_takes_linear_time(void **state)
     int64_t before;
 
     while (in.n < 2u << 20)
-        buf_addz(&in, "\x1b]");                          /* two million openings, never an end */
+        buf_addz(&in, "\x1b]"); /* two million openings, never an end */
     before = clock_ms();
     utf8_put_clean(&out, buf_str(&in));
     assert_true(clock_ms() - before < 500 * slack());

@@ -33,24 +33,42 @@ static void assert_written(yyjson_val *v, const char *want)
 
 static void malformed_text_is_refused_with_place_and_reason(void **state)
 {
-    static const struct { struct str in; const char *where; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *where;
+    } cases[] = {
         { STR(""), "empty" },
         { STR("  "), "" },
         { STR("{"), "line 1, column 2 (byte 1)" },
         { STR("[1,]"), "line 1, column 3 (byte 2)" },
         { STR("{\"a\":1,}"), "line 1" },
         { STR("{\"a\":\n  tru}"), "line 2, column 3 (byte 8)" },
-        { STR("[\"\xc3\xa9\", x]"), "line 1, column 7 (byte 7)" },     /* columns are characters */
+        { STR("[\"\xc3\xa9\", x]"), "line 1, column 7 (byte 7)" }, /* columns are characters */
         { STR("[1] 2"), "line 1, column 5 (byte 4)" },
-        { STR("[01]"), "" },         { STR("[+1]"), "" },            { STR("[.5]"), "" },
-        { STR("[1.]"), "" },         { STR("[1e]"), "" },            { STR("[-]"), "" },
-        { STR("[NaN]"), "" },        { STR("[Infinity]"), "" },      { STR("['a']"), "" },
-        { STR("{a:1}"), "" },        { STR("[1 2]"), "" },           { STR("[1]]"), "" },
-        { STR("\"\\x\""), "" },      { STR("\"\\u12\""), "" },       { STR("\"\\u00zz\""), "" },
-        { STR("\"\\"), "" },         { STR("\"\\u"), "" },           { STR("\"abc"), "" },
-        { STR("\"a\nb\""), "" },     { STR("\"a\0b\""), "" },        { STR("[1]\0"), "" },
-        { STR("\xef\xbb\xbf[1]"), "" },                              /* a byte order mark */
-        { STR("[1] // x"), "" },     { STR("/* x */ [1]"), "" },
+        { STR("[01]"), "" },
+        { STR("[+1]"), "" },
+        { STR("[.5]"), "" },
+        { STR("[1.]"), "" },
+        { STR("[1e]"), "" },
+        { STR("[-]"), "" },
+        { STR("[NaN]"), "" },
+        { STR("[Infinity]"), "" },
+        { STR("['a']"), "" },
+        { STR("{a:1}"), "" },
+        { STR("[1 2]"), "" },
+        { STR("[1]]"), "" },
+        { STR("\"\\x\""), "" },
+        { STR("\"\\u12\""), "" },
+        { STR("\"\\u00zz\""), "" },
+        { STR("\"\\"), "" },
+        { STR("\"\\u"), "" },
+        { STR("\"abc"), "" },
+        { STR("\"a\nb\""), "" },
+        { STR("\"a\0b\""), "" },
+        { STR("[1]\0"), "" },
+        { STR("\xef\xbb\xbf[1]"), "" }, /* a byte order mark */
+        { STR("[1] // x"), "" },
+        { STR("/* x */ [1]"), "" },
     };
     struct json j;
     struct error e;
@@ -68,7 +86,10 @@ static void malformed_text_is_refused_with_place_and_reason(void **state)
 /* SEC-38: no invalid byte passes, wherever it stands. */
 static void invalid_utf8_is_refused(void **state)
 {
-    static const struct { struct str in; const char *where; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *where;
+    } cases[] = {
         { STR("[\"\xff\"]"), "column 3 (byte 2): invalid UTF-8" },
         { STR("[\"\xc0\x80\"]"), "(byte 2)" },
         { STR("[\"abcdefgh\xed\xa0\x80\"]"), "(byte 10)" },
@@ -88,7 +109,9 @@ static void invalid_utf8_is_refused(void **state)
 /* SEC-12, SEC-38: a lone surrogate escape is U+FFFD, a pair is one character. */
 static void lone_surrogates_become_replacement_characters(void **state)
 {
-    static const struct { const char *in, *want; } cases[] = {
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
         { "\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80" },
         { "\"\\uD83D\\uDE00\"", "\xf0\x9f\x98\x80" },
         { "\"\\ud800\"", "\xef\xbf\xbd" },
@@ -96,9 +119,10 @@ static void lone_surrogates_become_replacement_characters(void **state)
         { "\"\\ude00\\ud83d\"", "\xef\xbf\xbd\xef\xbf\xbd" },
         { "\"\\ud800x\"", "\xef\xbf\xbdx" },
         { "\"\\ud800\\n\"", "\xef\xbf\xbd\n" },
-        { "\"\\ud800\\u0041\"", "\xef\xbf\xbd" "A" },
+        { "\"\\ud800\\u0041\"", "\xef\xbf\xbd"
+                                "A" },
         { "\"\\ud83d\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80" },
-        { "\"\\\\ud800\"", "\\ud800" },               /* an escaped backslash, then letters */
+        { "\"\\\\ud800\"", "\\ud800" }, /* an escaped backslash, then letters */
         { "\"\\\\\\ud800\"", "\\\xef\xbf\xbd" },
         { "\"0123456789abcde\\ud800\"", "0123456789abcde\xef\xbf\xbd" },
     };
@@ -132,12 +156,12 @@ static void depth_is_limited_to_128(void **state)
         buf_addz(&b, "{\"a\":");
     assert_false(json_parse(&j, buf_str(&b), &e));
     buf_clear(&b);
-    buf_addz(&b, "[\"");                              /* brackets in strings do not count */
+    buf_addz(&b, "[\""); /* brackets in strings do not count */
     buf_fill(&b, '[', 1000);
     buf_addz(&b, "\\\"]]]\"]");
     parsed(buf_str(&b));
     buf_clear(&b);
-    buf_addc(&b, '[');                                /* siblings do not add up */
+    buf_addc(&b, '['); /* siblings do not add up */
     for (int i = 0; i < 1000; i++)
         buf_addz(&b, "[],{},");
     buf_addz(&b, "1]");
@@ -157,10 +181,16 @@ static void the_last_of_duplicate_keys_counts(void **state)
     assert_written(v, "{\"a\":1,\"b\":2,\"a\":3}");
 }
 
-/* SEC-40: the text survives, the nearest double and the exact integer are there for the asking. */
+/* SEC-40: the text survives, the nearest double and the exact integer are there for the asking.
+ */
 static void numbers_keep_their_text_and_have_exact_values(void **state)
 {
-    static const struct { const char *text; bool is_int; int64_t i; double d; } cases[] = {
+    static const struct {
+        const char *text;
+        bool is_int;
+        int64_t i;
+        double d;
+    } cases[] = {
         { "0", true, 0, 0 },
         { "-0", true, 0, -0.0 },
         { "-0.0", true, 0, -0.0 },
@@ -225,9 +255,13 @@ static void a_number_of_a_million_digits_is_no_trouble(void **state)
 
 static void accessors_answer_absent_for_nothing_and_for_other_types(void **state)
 {
-    yyjson_val *v = parsed(STR("{\"s\":\"x\",\"n\":1,\"b\":true,\"z\":null,\"a\":[5],\"o\":{\"k\":{\"l\":2}}}"));
-    yyjson_val *others[] = { NULL, v, json_get(v, "s"), json_get(v, "n"), json_get(v, "z"), json_get(v, "a") };
-    static const char *const names[] = { "nothing", "object", "string", "number", "null", "array" };
+    yyjson_val *v = parsed(
+        STR("{\"s\":\"x\",\"n\":1,\"b\":true,\"z\":null,\"a\":[5],\"o\":{\"k\":{\"l\":2}}}"));
+    yyjson_val *others[] = {
+        NULL, v, json_get(v, "s"), json_get(v, "n"), json_get(v, "z"), json_get(v, "a")
+    };
+    static const char *const names[] = { "nothing", "object", "string",
+                                         "number",  "null",   "array" };
     int64_t n;
     double d;
 
@@ -304,8 +338,10 @@ static void jsonc_takes_comments_and_trailing_commas(void **state)
     auto_json j = { 0 };
     struct error e;
 
-    assert_true(json_parse_jsonc(
-        &j, STR("// \"[ \\ud800\n{\"a\": [1, /* ] \" */ 2,], // end\n \"u\": \"http://x/*\\ud800*/\",}"), &e));
+    assert_true(json_parse_jsonc(&j,
+                                 STR("// \"[ \\ud800\n{\"a\": [1, /* ] \" */ 2,], // end\n "
+                                     "\"u\": \"http://x/*\\ud800*/\",}"),
+                                 &e));
     assert_int_equal(json_len(json_get(j.root, "a")), 2);
     assert_str(json_str(json_get(j.root, "u")), "http://x/*\xef\xbf\xbd*/");
     json_free(&j);

@@ -9,7 +9,10 @@
 
 static void strings_are_escaped_and_always_valid(void **state)
 {
-    static const struct { struct str in; const char *want; } cases[] = {
+    static const struct {
+        struct str in;
+        const char *want;
+    } cases[] = {
         { STR(""), "\"\"" },
         { STR("a\"b\\c/d"), "\"a\\\"b\\\\c/d\"" },
         { STR("\b\f\n\r\t"), "\"\\b\\f\\n\\r\\t\"" },
@@ -44,14 +47,32 @@ static void every_byte_survives_a_round_trip(void **state)
 
 static void numbers_are_written_so_that_they_read_back(void **state)
 {
-    static const struct { double d; const char *want; } cases[] = {
-        { 0, "0" },        { -0.0, "-0" },   { 1, "1" },       { -1, "-1" },     { 0.1, "0.1" },
-        { 1.5, "1.5" },    { 1e21, "1e21" },   { NAN, "null" },  { INFINITY, "null" },
-        { -INFINITY, "null" }, { 9007199254740992.0, "9007199254740992" },
+    static const struct {
+        double d;
+        const char *want;
+    } cases[] = {
+        { 0, "0" },
+        { -0.0, "-0" },
+        { 1, "1" },
+        { -1, "-1" },
+        { 0.1, "0.1" },
+        { 1.5, "1.5" },
+        { 1e21, "1e21" },
+        { NAN, "null" },
+        { INFINITY, "null" },
+        { -INFINITY, "null" },
+        { 9007199254740992.0, "9007199254740992" },
         { 123456789.0, "123456789" },
     };
-    static const double tricky[] = { 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 1.0 / 3,
-                                     -1e300, 0.30000000000000004, 1e15, 123456789012345680.0, -0.0 };
+    static const double tricky[] = { 5e-324,
+                                     1.7976931348623157e308,
+                                     2.2250738585072014e-308,
+                                     1.0 / 3,
+                                     -1e300,
+                                     0.30000000000000004,
+                                     1e15,
+                                     123456789012345680.0,
+                                     -0.0 };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         auto_buf b = BUF(100);
@@ -74,8 +95,19 @@ static void numbers_are_written_so_that_they_read_back(void **state)
 static void values_are_copied_as_parsed(void **state)
 {
     static const char *const texts[] = {
-        "null", "true", "false", "\"x\"", "[]", "{}", "1.50", "-0", "1e400", "[[],[[]],{\"a\":[{}]}]",
-        "{\"b\":1,\"a\":2,\"b\":3}", "[123456789012345678901234567890]", "{\"\":\"\\u0001\"}",
+        "null",
+        "true",
+        "false",
+        "\"x\"",
+        "[]",
+        "{}",
+        "1.50",
+        "-0",
+        "1e400",
+        "[[],[[]],{\"a\":[{}]}]",
+        "{\"b\":1,\"a\":2,\"b\":3}",
+        "[123456789012345678901234567890]",
+        "{\"\":\"\\u0001\"}",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -90,7 +122,9 @@ static void values_are_copied_as_parsed(void **state)
 
 static void canonical_form_sorts_keys_and_resolves_duplicates(void **state)
 {
-    static const struct { const char *in, *want; } cases[] = {
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
         { "{\"b\":1,\"a\":{\"d\":[3,{\"y\":1,\"x\":2}],\"c\":0}}",
           "{\"a\":{\"c\":0,\"d\":[3,{\"x\":2,\"y\":1}]},\"b\":1}" },
         { "{\"a\":1,\"a\":2,\"a\":3}", "{\"a\":3}" },
@@ -141,8 +175,9 @@ static void the_writer_places_commas(void **state)
     jw_obj(&w);
     jw_end(&w);
     jw_end(&w);
-    assert_str(buf_str(&b), "{\"s\":\"x\",\"z\":null,\"i\":-9223372036854775808,\"b\":true,"
-                            "\"a\":[1,[],{},null,0.5,false,\"y\",{\"k\":[1]},null,[2]],\"q\\\"\":{}}");
+    assert_str(buf_str(&b),
+               "{\"s\":\"x\",\"z\":null,\"i\":-9223372036854775808,\"b\":true,"
+               "\"a\":[1,[],{},null,0.5,false,\"y\",{\"k\":[1]},null,[2]],\"q\\\"\":{}}");
 }
 
 static void the_writer_goes_64_levels_deep(void **state)
@@ -173,11 +208,27 @@ static void misuse(int how)
     struct jw w = jw_to(&b);
 
     switch (how) {
-    case 0: jw_end(&w); break;
-    case 1: jw_obj(&w); jw_int(&w, 1); break;              /* a value without a key */
-    case 2: jw_arr(&w); jw_key(&w, "k"); break;
-    case 3: jw_obj(&w); jw_key(&w, "k"); jw_end(&w); break;
-    case 4: jw_obj(&w); jw_key(&w, "k"); jw_key(&w, "k"); break;
+    case 0:
+        jw_end(&w);
+        break;
+    case 1:
+        jw_obj(&w);
+        jw_int(&w, 1);
+        break; /* a value without a key */
+    case 2:
+        jw_arr(&w);
+        jw_key(&w, "k");
+        break;
+    case 3:
+        jw_obj(&w);
+        jw_key(&w, "k");
+        jw_end(&w);
+        break;
+    case 4:
+        jw_obj(&w);
+        jw_key(&w, "k");
+        jw_key(&w, "k");
+        break;
     }
 }
 

@@ -31,16 +31,17 @@ static void assert_outcomes(const struct schema_case *c, size_t n)
         char got = outcome(str_of(c[i].schema), str_of(c[i].value));
 
         if (got != c[i].want)
-            fail_msg("%s against %s: '%c' instead of '%c'", c[i].value, c[i].schema, got, c[i].want);
+            fail_msg("%s against %s: '%c' instead of '%c'", c[i].value, c[i].schema, got,
+                     c[i].want);
     }
 }
 
-#define CHECK(name, ...)                                                                           \
-    static void name(void **state)                                                                 \
-    {                                                                                              \
-        static const struct schema_case cases[] = { __VA_ARGS__ };                                 \
-                                                                                                   \
-        assert_outcomes(cases, ARRAY_LEN(cases));                                                  \
+#define CHECK(name, ...)                                           \
+    static void name(void **state)                                 \
+    {                                                              \
+        static const struct schema_case cases[] = { __VA_ARGS__ }; \
+                                                                   \
+        assert_outcomes(cases, ARRAY_LEN(cases));                  \
     }
 
 /* clang-format off */
@@ -220,8 +221,11 @@ static void a_part_is_checked_within_its_document(void **state)
     auto_json s = { 0 }, v = { 0 };
     yyjson_val *inner;
 
-    assert_true(json_parse(&s, STR("{\"properties\":{\"result\":{\"items\":{\"$ref\":\"#/$defs/P\"}}},"
-                                   "\"$defs\":{\"P\":{\"type\":\"string\"}}}"), NULL));
+    assert_true(
+        json_parse(&s,
+                   STR("{\"properties\":{\"result\":{\"items\":{\"$ref\":\"#/$defs/P\"}}},"
+                       "\"$defs\":{\"P\":{\"type\":\"string\"}}}"),
+                   NULL));
     assert_true(json_parse(&v, STR("[\"a\",1]"), NULL));
     inner = json_path(s.root, "properties.result");
     assert_int_equal(schema_check(s.root, inner, v.root), SCHEMA_MISMATCH);
@@ -230,16 +234,20 @@ static void a_part_is_checked_within_its_document(void **state)
     assert_int_equal(schema_check(s.root, inner, NULL), SCHEMA_UNCHECKED);
 }
 
-/* SEC-42: schemas that would recurse or multiply without end stop, soon, and without a verdict. */
+/* SEC-42: schemas that would recurse or multiply without end stop, soon, and without a verdict.
+ */
 static void hostile_schemas_end_unchecked(void **state)
 {
     static const struct schema_case cases[] = {
         { "{\"$ref\":\"#\"}", "1", 'u' },
         { "{\"allOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}", "1", 'u' },
-        { "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}", "1", 'u' },
+        { "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#/$defs/"
+          "b\"},\"b\":{\"$ref\":\"#/$defs/a\"}}}",
+          "1", 'u' },
         { "{\"not\":{\"not\":{\"$ref\":\"#\"}}}", "1", 'u' },
         { "{\"oneOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}", "1", 'u' },
-        { "{\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]},\"type\":\"array\"}", "[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]", 'u' },
+        { "{\"items\":{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]},\"type\":\"array\"}",
+          "[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]", 'u' },
     };
     int64_t before = clock_ms();
 
@@ -265,31 +273,31 @@ static void large_inputs_end_soon_whatever_the_outcome(void **state)
     assert_int_equal(outcome(STR("{\"uniqueItems\":true}"), buf_str(&value)), 'u');
     assert_int_equal(outcome(STR("{\"contains\":{\"const\":9}}"), buf_str(&value)), 'u');
     assert_int_equal(outcome(buf_str(&schema), STR("1")), 'u');
-    assert_true(clock_ms() - before < 500 * slack());        /* most of it parses the texts */
+    assert_true(clock_ms() - before < 500 * slack()); /* most of it parses the texts */
 }
 
 static void ordinary_sizes_are_checked(void **state)
 {
+    static const char *const schema =
+        "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"object\","
+        "\"required\":[\"id\",\"name\"],\"additionalProperties\":false,\"properties\":{"
+        "\"id\":{\"type\":\"integer\",\"minimum\":0},\"name\":{\"type\":\"string\"},"
+        "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}";
     auto_buf value = BUF(4 << 20);
 
     buf_addc(&value, '[');
     for (int i = 0; i < 5000; i++)
-        buf_addf(&value, "%s{\"id\":%d,\"name\":\"n%d\",\"tags\":[\"a\",\"b\"]}", i ? "," : "", i, i);
+        buf_addf(&value, "%s{\"id\":%d,\"name\":\"n%d\",\"tags\":[\"a\",\"b\"]}", i ? "," : "",
+                 i, i);
     buf_addc(&value, ']');
-    assert_int_equal(outcome(STR("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"object\","
-                                 "\"required\":[\"id\",\"name\"],\"additionalProperties\":false,\"properties\":{"
-                                 "\"id\":{\"type\":\"integer\",\"minimum\":0},\"name\":{\"type\":\"string\"},"
-                                 "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}"),
-                             str_upto(buf_str(&value), value.n)), 'u');
+    assert_int_equal(outcome(str_of(schema), buf_str(&value)), 'f');
     buf_clear(&value);
-    buf_addc(&value, '[');
-    for (int i = 0; i < 2000; i++)
-        buf_addf(&value, "%s{\"id\":%d,\"name\":\"n%d\"}", i ? "," : "", i, i);
+    buf_addz(&value, "[");
+    for (int i = 0; i < 5000; i++)
+        buf_addf(&value, "%s{\"id\":%d,\"name\":\"n\"}", i ? "," : "", i % 4999);
     buf_addc(&value, ']');
-    assert_int_equal(outcome(STR("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":\"object\","
-                                 "\"required\":[\"id\",\"name\"],\"additionalProperties\":false,\"properties\":{"
-                                 "\"id\":{\"type\":\"integer\",\"minimum\":0},\"name\":{\"type\":\"string\"}}}}"),
-                             buf_str(&value)), 'f');
+    assert_int_equal(outcome(str_of(schema), buf_str(&value)),
+                     'm'); /* the last equals the first */
 }
 
 int main(void)

@@ -17,13 +17,28 @@ static struct semver version(const char *text)
 static void versions_are_taken_apart_or_refused(void **state)
 {
     static const char *const good[] = {
-        "0.0.0", "1.2.3", "10.20.30", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-0.3.7", "1.0.0--", "1.0.0-x-y.z",
-        "1.0.0+001", "1.0.0-a+b", "1.0.0+a-b.00", "18446744073709551615.0.0", "1.0.0-0a", "1.0.0-99999999999999999999",
+        "0.0.0",         "1.2.3",
+        "10.20.30",      "1.0.0-alpha",
+        "1.0.0-alpha.1", "1.0.0-0.3.7",
+        "1.0.0--",       "1.0.0-x-y.z",
+        "1.0.0+001",     "1.0.0-a+b",
+        "1.0.0+a-b.00",  "18446744073709551615.0.0",
+        "1.0.0-0a",      "1.0.0-99999999999999999999",
     };
     static const char *const bad[] = {
-        "", "1", "1.2", "1.2.", "1.2.3.4", "01.2.3", "1.02.3", "1.2.03", "v1.2.3", "=1.2.3", "1.2.3-", "1.2.3+",
-        "1.2.3-01", "1.2.3-a..b", "1.2.3-.a", "1.2.3-a.", "1.2.3-a_b", "1.2.3 ", " 1.2.3", "1.-2.3", "a.b.c",
-        "18446744073709551616.0.0", "1.2.3+a+b", "1.2.x", "*", "1.2.3-\xc3\xa9",
+        "",          "1",
+        "1.2",       "1.2.",
+        "1.2.3.4",   "01.2.3",
+        "1.02.3",    "1.2.03",
+        "v1.2.3",    "=1.2.3",
+        "1.2.3-",    "1.2.3+",
+        "1.2.3-01",  "1.2.3-a..b",
+        "1.2.3-.a",  "1.2.3-a.",
+        "1.2.3-a_b", "1.2.3 ",
+        " 1.2.3",    "1.-2.3",
+        "a.b.c",     "18446744073709551616.0.0",
+        "1.2.3+a+b", "1.2.x",
+        "*",         "1.2.3-\xc3\xa9",
     };
     struct semver v = version("1.22.333-rc.1+b.5");
     auto_buf long_text = BUF(1000);
@@ -51,10 +66,29 @@ static void versions_are_taken_apart_or_refused(void **state)
 static void precedence_is_that_of_the_standard(void **state)
 {
     static const char *const ascending[] = {
-        "0.0.1", "0.1.0", "0.9.9", "1.0.0-0", "1.0.0-2", "1.0.0-10", "1.0.0-99999999999999999999",
-        "1.0.0-100000000000000000000", "1.0.0--", "1.0.0-A", "1.0.0-alpha", "1.0.0-alpha.1",
-        "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2.0",
-        "1.10.0", "2.0.0", "10.0.0",
+        "0.0.1",
+        "0.1.0",
+        "0.9.9",
+        "1.0.0-0",
+        "1.0.0-2",
+        "1.0.0-10",
+        "1.0.0-99999999999999999999",
+        "1.0.0-100000000000000000000",
+        "1.0.0--",
+        "1.0.0-A",
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.0.1",
+        "1.2.0",
+        "1.10.0",
+        "2.0.0",
+        "10.0.0",
     };
     struct semver with_build = version("1.0.0+x"), without = version("1.0.0");
 
@@ -73,7 +107,9 @@ static void precedence_is_that_of_the_standard(void **state)
 /* Cargo's rules; a blank separates versions that fit from those that do not. */
 static void requirements_select_as_cargo_does(void **state)
 {
-    static const struct { const char *req, *fits, *not; } cases[] = {
+    static const struct {
+        const char *req, *fits, *not ;
+    } cases[] = {
         { "*", "0.0.0 1.2.3 99.0.0", "1.0.0-rc.1" },
         { "x", "1.2.3", "1.0.0-a" },
         { "1.2.3", "1.2.3 1.2.4 1.9.0", "1.2.2 2.0.0 1.2.3-rc.1 2.0.0-rc.1 0.9.9" },
@@ -110,7 +146,8 @@ static void requirements_select_as_cargo_does(void **state)
         { "1.2.*", "1.2.0 1.2.9", "1.3.0" },
         { "1.*.*", "1.5.0", "2.0.0" },
         { "1.x", "1.5.0", "2.0.0" },
-        { "1.2.3-rc.1", "1.2.3-rc.1 1.2.3-rc.2 1.2.3 1.3.0", "1.2.3-beta 1.2.4-rc.1 1.3.0-rc.1" },
+        { "1.2.3-rc.1", "1.2.3-rc.1 1.2.3-rc.2 1.2.3 1.3.0",
+          "1.2.3-beta 1.2.4-rc.1 1.3.0-rc.1" },
         { ">=1.0.0-rc.1, <1.0.0", "1.0.0-rc.2", "1.0.0 1.0.1-rc.1 0.9.0" },
         { "=1.0.0-a", "1.0.0-a", "1.0.0-b 1.0.0" },
         { "~1.2.3-beta.2", "1.2.3-beta.4 1.2.3 1.2.9", "1.2.4-beta.2 1.2.3-beta.1" },
@@ -124,9 +161,10 @@ static void requirements_select_as_cargo_does(void **state)
         if (!semver_req_parse(&req, str_of(cases[i].req), &e))
             fail_msg("%s", e.msg);
         for (int want = 0; want < 2; want++) {
-            auto_free char *list = mem_strdup(want ? cases[i].fits : cases[i].not);
+            auto_free char *list = mem_strdup(want ? cases[i].fits : cases[i].not );
 
-            for (char *save, *t = strtok_r(list, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
+            for (char *save, *t = strtok_r(list, " ", &save); t;
+                 t = strtok_r(NULL, " ", &save)) {
                 struct semver v = version(t);
 
                 if (semver_req_fits(&req, &v) != want)
@@ -139,8 +177,9 @@ static void requirements_select_as_cargo_does(void **state)
 static void malformed_requirements_are_refused(void **state)
 {
     static const char *const bad[] = {
-        "", " ", ",", "1,", ",1", ">", ">=", "^", "1.2.3.4", "a", "1.a", "*.1", "1.*.3", "*, 1", ">*", "1 2",
-        "><1", "=>1", "!1", "1 || 2", "1 - 2", "01", "1.2-rc", "1.2.3-", "v1",
+        "",   " ",      ",",     "1,",    ",1",     ">",      ">=",  "^",   "1.2.3.4",
+        "a",  "1.a",    "*.1",   "1.*.3", "*, 1",   ">*",     "1 2", "><1", "=>1",
+        "!1", "1 || 2", "1 - 2", "01",    "1.2-rc", "1.2.3-", "v1",
     };
     auto_buf many = BUF(1000);
     struct semver_req req;
