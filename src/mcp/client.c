@@ -138,13 +138,20 @@ void client_close(struct mcp_client *c, const struct error *why)
     c->ops->on_closed(c->ctx, &kept);
 }
 
-void client_fail_start(struct mcp_client *c, const char *step, const struct error *why)
+bool mcp_client_start_error(const struct mcp_client *c, const char *step,
+                            const struct error *why, struct error *ret)
 {
     auto_buf text = BUF(ERROR_MSG_MAX);
+
+    mcp_client_describe((struct mcp_client *)c, step, why, &text);
+    return error_set(ret, why->kind, "%s", buf_z(&text));
+}
+
+void client_fail_start(struct mcp_client *c, const char *step, const struct error *why)
+{
     struct error e;
 
-    mcp_client_describe(c, step, why, &text);
-    error_set(&e, why->kind, "%s", buf_z(&text));
+    mcp_client_start_error(c, step, why, &e);
     client_close(c, &e);
 }
 
@@ -284,10 +291,31 @@ static void count_junk(struct mcp_client *c)
     }
 }
 
+/* An answer that cannot be read, so that nobody knows whose it is: the oldest call fails. */
+static void fail_oldest(struct mcp_client *c, const struct error *why)
+{
+    struct mcp_call *oldest = client_oldest_call(c);
+
+    /* Not left to the peer when there is one: its oldest call may be our listen, which never
+     * ends. */
+    if (oldest)
+        client_call_fail(c, oldest, why);
+    else
+        peer_feed_too_long(c->peer, LINES_MAX_DEFAULT);
+}
+
 static void on_fault(void *ctx, enum peer_fault fault, struct str id, const struct error *why)
 {
-    if (fault == PEER_NOT_JSON || fault == PEER_NOT_MESSAGE)
-        count_junk(ctx);
+    struct mcp_client *c = ctx;
+    bool too_deep = fault == PEER_NOT_JSON && why->kind == ERR_LIMIT;
+
+    if (fault != PEER_NOT_JSON && fault != PEER_NOT_MESSAGE)
+        return;
+    client_hold(c);
+    if (too_deep)
+        fail_oldest(c, why);
+    if (client_release(c) && c->state != CLIENT_CLOSED)
+        count_junk(c);
 }
 
 /* The call that an element of a refused array answers fails, and nothing waits for its timeout
@@ -325,28 +353,16 @@ static void on_batch(void *ctx, struct rpc_doc *doc)
 
 /* ---- lines ---- */
 
-static void on_too_long(struct mcp_client *c)
-{
-    struct mcp_call *oldest = client_oldest_call(c);
-    struct error e;
-
-    if (!oldest) {
-        peer_feed_too_long(c->peer, LINES_MAX_DEFAULT);
-        return;
-    }
-    /* Not by the peer: its oldest call may be our listen, which never ends. */
-    error_set(&e, ERR_LIMIT, "answer of more than %zu bytes discarded", LINES_MAX_DEFAULT);
-    client_call_fail(c, oldest, &e);
-}
-
 static void on_line(void *ctx, struct str line, bool too_long)
 {
     struct mcp_client *c = ctx;
+    struct error e;
 
     if (c->state == CLIENT_CLOSED || !c->peer)
         return;
     if (too_long) {
-        on_too_long(c);
+        error_set(&e, ERR_LIMIT, "answer of more than %zu bytes discarded", LINES_MAX_DEFAULT);
+        fail_oldest(c, &e);
         return;
     }
     c->line_n = line.n;

@@ -81,18 +81,28 @@ static inline void assert_matches(struct str got, const char *want, const char *
         fail_msg("%s\n  got:  %.*s\n  want: %s", where, STR_F(str_upto(got, 2000)), want);
 }
 
-static inline void stop_loop(void *ctx)
+struct time_out {
+    struct loop *loop;
+    bool over;
+};
+
+static inline void time_is_over(void *ctx)
 {
-    loop_stop(ctx);
+    struct time_out *t = ctx;
+
+    t->over = true;
+    loop_stop(t->loop);
 }
 
-/* Lets the loop run for so long, whatever happens. */
+/* Lets the loop run for so long, whatever happens and whoever stops it. */
 static inline void run_for(struct loop *l, int ms)
 {
-    struct timer *t = timer_new(l, stop_loop, l);
+    struct time_out state = { .loop = l };
+    struct timer *t = timer_new(l, time_is_over, &state);
 
     timer_set(t, ms);
-    loop_run(l);
+    while (!state.over)
+        loop_run(l);
     timer_free(t);
 }
 

@@ -33,7 +33,7 @@
 #define CALL(id, name, rest) REQ(id, "tools/call", "{\"name\":\"" name "\"" rest "}")
 #define TEXT(id, text)                                                                       \
     OK(id, "{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}],\"isError\":\"<absent>" \
-                                                               "\"}")
+           "\"}")
 
 struct scenario {
     const char *what;
@@ -343,14 +343,14 @@ static void resources(void **state)
 {
     const struct scenario rows[] = {
         { "items lose what the revision lacks",
-          LINES(
-              HELLO("2025-03-26"), BARE("2", "resources/list"),
-              OK("2",
-                 "{\"resources\":[{\"uri\":\"x://a\",\"name\":\"a\","
-                 "\"title\":\"<absent>\",\"icons\":\"<absent>\",\"_meta\":\"<absent>\"}]}"),
-              REQ("3", "resources/read", "{\"uri\":\"x://a\"}"),
-              OK("3", "{\"contents\":[{\"uri\":\"x://"
-                      "a\",\"text\":\"t\",\"_meta\":\"<absent>\"}],\"ttlMs\":\"<absent>\"}")) },
+          LINES(HELLO("2025-03-26"), BARE("2", "resources/list"),
+                OK("2",
+                   "{\"resources\":[{\"uri\":\"x://a\",\"name\":\"a\","
+                   "\"title\":\"<absent>\",\"icons\":\"<absent>\",\"_meta\":\"<absent>\"}]}"),
+                REQ("3", "resources/read", "{\"uri\":\"x://a\"}"),
+                OK("3",
+                   "{\"contents\":[{\"uri\":\"x://"
+                   "a\",\"text\":\"t\",\"_meta\":\"<absent>\"}],\"ttlMs\":\"<absent>\"}")) },
         { "an advertised capability answers its lists",
           LINES(HELLO("2025-11-25"), BARE("2", "resources/templates/list"),
                 OK("2", "{\"resourceTemplates\":[]}")) },
