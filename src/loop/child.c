@@ -47,8 +47,9 @@ struct child {
     struct pipe *in, *out, *err, *control;
     struct lines lines;
     struct buf ring;              /* up to twice the ring: then the older half goes */
-    struct timer *timer;          /* one for all three deadlines; made when first needed */
-    int64_t term_at, kill_at, drain_at;
+    struct timer *timer;          /* one for all deadlines; made when first needed */
+    int64_t term_at, kill_at, drain_at, broken_at;
+    struct error stdin_why;       /* to be told at broken_at */
     enum child_state state;
     struct child_exit how;
     bool keeper, reaped, stdout_ended, paused, tree_empty, ending, freed;
@@ -136,7 +137,8 @@ static int64_t min_ms(int64_t a, int64_t b)
 
 static void set_timer(struct child *c)
 {
-    int64_t at = min_ms(min_ms(c->term_at, c->kill_at), c->drain_at), ms = at - clock_ms();
+    int64_t at = min_ms(min_ms(c->term_at, c->kill_at), min_ms(c->drain_at, c->broken_at));
+    int64_t ms = at - clock_ms();
 
     if (at == NEVER) {
         if (c->timer)
@@ -152,6 +154,7 @@ static void on_deadline(void *ctx)
 {
     struct child *c = ctx;
     int64_t now = clock_ms();
+    bool broken = c->broken_at <= now;
 
     if (c->drain_at <= now) {
         c->drain_at = NEVER;
@@ -165,7 +168,11 @@ static void on_deadline(void *ctx)
         c->term_at = NEVER;
         signal_group(c, false);
     }
+    if (broken)
+        c->broken_at = NEVER;
     set_timer(c);
+    if (broken && c->ops.on_stdin_broken)
+        c->ops.on_stdin_broken(c->ctx, &c->stdin_why);
 }
 
 /* ---- stdout and stderr ---- */
@@ -185,7 +192,7 @@ static void on_stdout(void *ctx, struct str bytes)
     hold(c);
     lines_feed(&c->lines, bytes, on_line, c);
     if (drop(c) && c->lines.discarded_run > CHILD_DISCARD_MAX && c->state == CHILD_RUNNING)
-        child_stop(c, (struct child_ladder){ 0, 0 });
+        signal_group(c, true);
 }
 
 static void on_stdout_end(void *ctx, const struct error *why)
@@ -226,14 +233,18 @@ struct str child_stderr(struct child *c)
     return all.n > CHILD_STDERR_RING ? str_from(all, all.n - CHILD_STDERR_RING) : all;
 }
 
+/* A stdin that closes is mostly the first sign of the exit, which says more: wait for that first. */
 static void on_stdin_end(void *ctx, const struct error *why)
 {
     struct child *c = ctx;
 
     pipe_free(c->in);
     c->in = NULL;
-    if (c->state == CHILD_RUNNING && why && c->ops.on_stdin_broken)
-        c->ops.on_stdin_broken(c->ctx, why);
+    if (c->state != CHILD_RUNNING || !why)
+        return;
+    c->stdin_why = *why;
+    c->broken_at = clock_ms() + (why->kind == ERR_CLOSED ? CHILD_DRAIN_MS : 0);
+    set_timer(c);
 }
 
 /* ---- exit ---- */
@@ -274,6 +285,7 @@ static void exit_seen(struct child *c, int status)
     c->how.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     c->how.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     enter(c, CHILD_DRAINING);
+    c->broken_at = NEVER;
     if (c->stdout_ended) {
         end(c);
     } else if (!c->paused) {
@@ -474,6 +486,7 @@ struct child *child_start(struct loop *l, const struct child_opts *o, const stru
     *c = (struct child){
         .loop = l, .ops = *ops, .ctx = ctx, .name = mem_strdup(o->argv[0]), .keeper = o->keeper, .refs = 1,
         .ring = BUF(2 * CHILD_STDERR_RING), .term_at = NEVER, .kill_at = NEVER, .drain_at = NEVER,
+        .broken_at = NEVER,
     };
     lines_init(&c->lines, o->max_line);
     if (!make_fds(&f, o, e) || !start(c, o, &f, e)) {

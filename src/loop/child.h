@@ -32,7 +32,7 @@ struct child_ops {
     void (*on_line)(void *ctx, struct str line, bool too_long);
     /* Once, after the last on_line: the program is gone. Also after child_stop(). */
     void (*on_exit)(void *ctx, const struct child_exit *how);
-    /* Optional. stdin broke or stalled (ERR_CLOSED, ERR_TIMEOUT); the program may still run. */
+    /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for CHILD_DRAIN_MS (ERR_CLOSED). */
     void (*on_stdin_broken)(void *ctx, const struct error *why);
 };
 

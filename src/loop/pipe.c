@@ -50,7 +50,7 @@ struct pipe {
     unsigned handles;                        /* libuv handles that still know us */
     bool is_file, is_socket, fs_busy;
     bool paused, read_ended, write_ended, finishing, finished;
-    bool broken, ended, freed;
+    bool broken, ended, freed, reset_seen;
 };
 
 static void watch_events(struct pipe *p);
@@ -122,15 +122,30 @@ static void break_pipe(struct pipe *p, enum err_kind kind, const char *what)
     defer(p->loop, &p->later);
 }
 
-static void read_now(struct pipe *p, size_t max)
+/* As read(2). A packet socket tells a reset before the packets that are still in it, and tells it once. */
+static ssize_t read_some(struct pipe *p, char *to)
 {
-    char *to = loop_read_buf(p->loop);
-
-    for (size_t total = 0; total < max && !p->freed && !p->paused && !p->read_ended;) {
+    for (;;) {
         ssize_t n = read(p->fd, to, LOOP_READ_SIZE);
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == ECONNRESET && p->is_socket && !p->reset_seen) {
+            p->reset_seen = true;
+            continue;
+        }
+        return n;
+    }
+}
+
+/* Hands on at most `max` bytes; with `all` until the kernel has no more, else until the first short read. */
+static void read_now(struct pipe *p, size_t max, bool all)
+{
+    char *to = loop_read_buf(p->loop);
+
+    for (size_t total = 0; total < max && !p->freed && !p->paused && !p->read_ended;) {
+        ssize_t n = read_some(p, to);
+
         if (n < 0 && errno == EAGAIN)
             return;
         if (n == 0) {
@@ -147,29 +162,15 @@ static void read_now(struct pipe *p, size_t max)
         }
         total += (size_t)n;
         p->ops.on_data(p->ctx, (struct str){ to, (size_t)n });
-        if ((size_t)n < LOOP_READ_SIZE && !p->freed && !p->broken)
-            return;                          /* a short read emptied it; readiness tells if more came */
+        if ((size_t)n < LOOP_READ_SIZE && !all)
+            return;                          /* readiness tells if more comes */
     }
 }
 
 void pipe_drain(struct pipe *p, size_t max)
 {
-    char *to = loop_read_buf(p->loop);
-
-    if (p->is_file || p->ended)
-        return;
-    for (size_t total = 0; total < max && !p->freed && !p->paused && !p->read_ended;) {
-        ssize_t n = read(p->fd, to, LOOP_READ_SIZE);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            end_once(p, NULL);
-        if (n <= 0)
-            return;
-        total += (size_t)n;
-        p->ops.on_data(p->ctx, (struct str){ to, (size_t)n });
-    }
+    if (!p->is_file && !p->ended)
+        read_now(p, max, true);
 }
 
 static void on_later(void *ctx)
@@ -196,7 +197,7 @@ static void on_later(void *ctx)
     if (!p->broken || p->ended || p->paused)
         return;
     if (reads(p) && !p->is_file)
-        read_now(p, DRAIN_MAX);
+        read_now(p, DRAIN_MAX, true);
     if (!p->freed && !p->paused)
         end_once(p, &p->why);
 }
@@ -381,7 +382,7 @@ static void on_poll(uv_poll_t *h, int status, int events)
             break_pipe(p, ERR_SYS, "");
         }
     } else if (status < 0 || events & UV_READABLE) {
-        read_now(p, READS_A_TURN * LOOP_READ_SIZE);
+        read_now(p, READS_A_TURN * LOOP_READ_SIZE, false);
     }
     if (!p->freed)
         watch_events(p);
