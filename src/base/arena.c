@@ -16,6 +16,7 @@
 #define BLOCK_FIRST 2048
 #define BLOCK_LAST  (64 * 1024)
 #define GROW_FIRST  8
+#define ALIGN       _Alignof(max_align_t)
 
 struct arena_block {
     struct arena_block *next;
@@ -48,10 +49,9 @@ void *arena_alloc(struct arena *a, size_t n)
     struct arena_block *head = a->head, *b;
     size_t size = head ? head->size * 2 : BLOCK_FIRST;
 
-    if (n > SIZE_MAX - sizeof(max_align_t))
+    if (n > SIZE_MAX - ALIGN)
         mem_exhausted();
-    n = n ? (n + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t)
-          : sizeof(max_align_t);
+    n = n ? (n + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
     a->used += n;
     if (head && n <= head->size - head->used)
         return block_take(head, n);

@@ -54,6 +54,20 @@ static void lists_grow_and_keep_their_elements(void **state)
         assert_int_equal(list.v[i], i);
 }
 
+static void many_small_pieces_share_blocks(void **state)
+{
+    auto_arena a = ARENA;
+    char *last = NULL;
+
+    for (int i = 0; i < 20000; i++) {
+        last = arena_alloc(&a, 16);
+        memset(last, 1, 16);
+    }
+    assert_int_equal(a.used, 20000 * 16);
+    last = arena_grow(&a, NULL, 4, 100, &(size_t){ 0 });
+    assert_int_equal(last[399], 0);
+}
+
 static void freed_arena_is_usable_again(void **state)
 {
     struct arena a = ARENA;
@@ -71,6 +85,7 @@ int main(void)
         cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(strings_are_copied_and_terminated),
         cmocka_unit_test(lists_grow_and_keep_their_elements),
+        cmocka_unit_test(many_small_pieces_share_blocks),
         cmocka_unit_test(freed_arena_is_usable_again),
     };
 

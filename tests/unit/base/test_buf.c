@@ -79,9 +79,18 @@ static void room_may_be_used_in_part(void **state)
     assert_string_equal(buf_z(&b), "yy");
 }
 
-static void front_is_dropped(void **state)
+static void front_and_end_are_dropped(void **state)
 {
     auto_buf b = BUF(100);
+
+    buf_truncate(&b, 0);
+    buf_drop_front(&b, 5);
+    buf_addz(&b, "abc");
+    buf_truncate(&b, 9);
+    assert_string_equal(buf_z(&b), "abc");
+    buf_truncate(&b, 1);
+    assert_string_equal(b.p, "a");
+    buf_clear(&b);
 
     buf_addz(&b, "abcdef");
     buf_drop_front(&b, 2);
@@ -122,7 +131,7 @@ int main(void)
         cmocka_unit_test(what_would_pass_the_maximum_is_dropped_whole),
         cmocka_unit_test(every_way_to_append_respects_the_maximum),
         cmocka_unit_test(room_may_be_used_in_part),
-        cmocka_unit_test(front_is_dropped),
+        cmocka_unit_test(front_and_end_are_dropped),
         cmocka_unit_test(taken_bytes_are_owned_and_the_buffer_is_empty),
         cmocka_unit_test(a_buffer_of_maximum_zero_takes_nothing_but_the_empty_text),
     };

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -78,6 +81,46 @@ static void failing_to_replace_says_so_and_leaves_nothing(void **state)
     assert_int_equal(entries(), 1);
     assert_false(file_write_atomic(path_join(&a, dir, "no/f"), STR("x"), 0600, &e));
     assert_int_equal(e.sys, ENOENT);
+}
+
+/* A full disk, as far as a test can make one: SIGXFSZ ignored, writes past the limit fail. */
+static void a_write_that_fails_half_way_leaves_the_old_file_and_no_temp(void **state)
+{
+    auto_arena a = ARENA;
+    char *path = path_join(&a, dir, "f");
+    auto_buf b = BUF(100);
+    int status;
+    pid_t pid;
+
+    file_write_atomic(path, STR("old"), 0600, NULL);
+    pid = fork();
+    if (pid == 0) {
+        struct rlimit limit = { 4096, 4096 };
+        auto_buf big = BUF(100000);
+        struct error e;
+
+        buf_fill(&big, 'x', 100000);
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        if (file_write_atomic(path, buf_str(&big), 0600, &e))
+            _exit(1);
+        buf_free(&big);
+        _exit(e.kind == ERR_SYS && e.sys == EFBIG && strstr(e.msg, path) ? 0 : 2);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_true(file_read(path, &b, NULL));
+    assert_string_equal(buf_z(&b), "old");
+    assert_int_equal(entries(), 1);
+}
+
+static void a_descriptor_that_takes_nothing_is_an_error(void **state)
+{
+    auto_close int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct error e;
+
+    assert_false(file_write_all(fd, STR("x"), &e));
+    assert_int_equal(e.sys, ENOSPC);
 }
 
 static void reading_is_bounded_by_the_buffer(void **state)
@@ -174,6 +217,9 @@ int main(void)
             replacing_makes_a_new_file_and_leaves_the_open_one_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failing_to_replace_says_so_and_leaves_nothing, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_write_that_fails_half_way_leaves_the_old_file_and_no_temp, set_up, tear_down),
+        cmocka_unit_test(a_descriptor_that_takes_nothing_is_an_error),
         cmocka_unit_test_setup_teardown(reading_is_bounded_by_the_buffer, set_up, tear_down),
         cmocka_unit_test(files_that_hide_their_size_are_read_and_bounded_too),
         cmocka_unit_test_setup_teardown(what_is_not_a_regular_file_is_refused_without_hanging,

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -67,6 +68,25 @@ static void lines_carry_time_level_and_text(void **state)
     assert_int_equal(count(content(path), "] error: e\n"), 1);
 }
 
+/* Without a file: stderr, and stdout stays untouched. */
+static void without_a_file_lines_go_to_stderr(void **state)
+{
+    char *out = path_join(&a, dir, "out"), *err = path_join(&a, dir, "err");
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        freopen(out, "w", stdout);
+        freopen(err, "w", stderr);
+        log_warn("server 'fs' failed: token=%s", "abc");
+        fflush(stdout);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_str(content(out), "");
+    assert_str(content(err), "symposium: warn: server 'fs' failed: token=[redacted]\n");
+}
+
 static void levels_have_names(void **state)
 {
     enum log_level level = LOG_OFF;
@@ -75,6 +95,8 @@ static void levels_have_names(void **state)
     assert_int_equal(level, LOG_DEBUG);
     assert_false(log_level_parse(STR("loud"), &level));
     assert_false(log_level_parse(STR("off"), &level));
+    log_set_level(LOG_INFO);
+    assert_int_equal(log_get_level(), LOG_INFO);
 }
 
 /* SEC-86 */
@@ -93,10 +115,14 @@ static void a_symbolic_link_as_log_file_is_not_followed(void **state)
 
 static void what_is_not_a_regular_file_is_no_log_file(void **state)
 {
+    auto_close int reader = -1;
     struct error e;
 
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_false(log_to_file(path, &e));
+    reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* now the FIFO opens */
+    assert_false(log_to_file(path, &e));
+    assert_int_equal(e.kind, ERR_INVALID);
     assert_false(log_to_file(dir, &e));
 }
 
@@ -292,6 +318,7 @@ static void known_values_are_redacted_wherever_they_stand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_file_lines_go_to_stderr), /* before a file is set */
         cmocka_unit_test(lines_carry_time_level_and_text),
         cmocka_unit_test(levels_have_names),
         cmocka_unit_test(a_symbolic_link_as_log_file_is_not_followed),

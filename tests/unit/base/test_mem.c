@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include "base/arena.h"
+
 /* A sanitizer would stop at a hopeless size; the program under test has to see NULL. */
 const char *__asan_default_options(void);
 
@@ -12,11 +14,69 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-static volatile size_t hopeless = SIZE_MAX / 4;
+static volatile size_t hopeless = SIZE_MAX / 4, past_the_end = SIZE_MAX;
 
-static void out_of_memory_ends_the_process_with_status_3_and_one_line(void **state)
+static void ask_alloc(void)
 {
-    char line[200] = "";
+    mem_alloc(hopeless);
+}
+
+static void ask_resize(void)
+{
+    mem_resize(NULL, hopeless);
+}
+
+static void ask_strndup(void)
+{
+    mem_strndup("x", past_the_end);
+}
+
+static void ask_grow(void)
+{
+    size_t cap = 0;
+
+    mem_grow(NULL, 16, hopeless, &cap);
+}
+
+static void ask_arena(void)
+{
+    struct arena a = ARENA;
+
+    arena_alloc(&a, past_the_end);
+}
+
+static void ask_arena_block(void)
+{
+    struct arena a = ARENA;
+
+    arena_alloc(&a, past_the_end - 2 * sizeof(max_align_t));
+}
+
+static void ask_arena_array(void)
+{
+    struct arena a = ARENA;
+
+    arena_array(&a, 16, hopeless);
+}
+
+static void ask_arena_copy(void)
+{
+    struct arena a = ARENA;
+
+    arena_z(&a, (struct str){ "x", past_the_end });
+}
+
+static void ask_buf(void)
+{
+    struct buf b = BUF(SIZE_MAX);
+
+    buf_room(&b, past_the_end);
+}
+
+/* Runs one in a child whose stderr is read. */
+static void assert_ends_in_order(void (*ask)(void))
+{
+    char line[4096] = "";
     int fds[2], status;
     pid_t pid;
 
@@ -25,7 +85,7 @@ static void out_of_memory_ends_the_process_with_status_3_and_one_line(void **sta
     if (pid == 0) {
         dup2(fds[1], STDERR_FILENO);
         close(fds[0]);
-        mem_alloc(hopeless);
+        ask();
         _exit(0);
     }
     close(fds[1]);
@@ -35,6 +95,17 @@ static void out_of_memory_ends_the_process_with_status_3_and_one_line(void **sta
     assert_true(read(fds[0], line, sizeof line - 1) > 0);
     assert_non_null(strstr(line, "symposium: out of memory\n"));
     close(fds[0]);
+}
+
+static void out_of_memory_ends_the_process_with_status_3_and_one_line(void **state)
+{
+    static void (*const asks[])(void) = {
+        ask_alloc,       ask_resize,      ask_strndup,    ask_grow, ask_arena,
+        ask_arena_block, ask_arena_array, ask_arena_copy, ask_buf,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(asks); i++)
+        assert_ends_in_order(asks[i]);
 }
 
 static void allocations_are_zeroed_and_never_null(void **state)
@@ -71,6 +142,8 @@ static void lists_grow_by_pushing(void **state)
     assert_true(list.cap >= 1000 && list.cap <= 2048);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(list.v[i], i);
+    list.v = mem_grow(list.v, sizeof *list.v, 5000, &list.cap);
+    assert_true(list.cap >= 5000);
     free(list.v);
 }
 

@@ -65,8 +65,8 @@ static void directory_and_base_are_taken_apart(void **state)
     static const struct {
         const char *in, *dir, *base;
     } cases[] = {
-        { "a", ".", "a" }, { "/a", "/", "a" },    { "a/b", "a", "b" },
-        { "/", "/", "" },  { "/a/b", "/a", "b" }, { "a//b", "a", "b" },
+        { "a", ".", "a" },     { "/a", "/", "a" },   { "a/b", "a", "b" }, { "/", "/", "" },
+        { "/a/b", "/a", "b" }, { "a//b", "a", "b" }, { "//a", "/", "a" },
     };
     auto_arena a = ARENA;
 
@@ -148,6 +148,9 @@ static void real_paths_follow_links(void **state)
     assert_string_equal(path_real(&a, link, &e), real);
     assert_null(path_real(&a, path_join(&a, dir, "none"), &e));
     assert_int_equal(e.kind, ERR_NOT_FOUND);
+    assert_int_equal(symlink("loop", path_join(&a, dir, "loop")), 0);
+    assert_null(path_real(&a, path_join(&a, dir, "loop"), &e));
+    assert_int_equal(e.kind, ERR_SYS);
     remove_tree(dir);
 }
 
