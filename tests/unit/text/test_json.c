@@ -106,7 +106,7 @@ static void invalid_utf8_is_refused(void **state)
     }
 }
 
-/* SEC-12, SEC-38: a lone surrogate escape is U+FFFD, a pair is one character. */
+/* SEC-38: a lone surrogate escape is U+FFFD, a pair is one character. */
 static void lone_surrogates_become_replacement_characters(void **state)
 {
     static const struct {
