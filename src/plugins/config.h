@@ -52,34 +52,36 @@ struct task_agent_config { /* kept whole for the task server */
 };
 
 struct config {
+    struct str path;
+    struct strs warnings; /* for people: file, line, column or key */
+    bool malformed; /* the file did not parse or validate; all defaults apply, writers refuse */
+
     bool auto_sync, agents_syncing;
-    int sync_debounce_secs;
     bool hook_scope_project, mcp_scope_project;
-    struct strs agents;
-    enum log_level log_level;
     bool recommendations, user_plugins;
+    bool trust_workspace_always;
+    bool agents_builtin_servers;
+    int sync_debounce_secs;
+    enum log_level log_level;
+    int tasks_max_concurrent, tasks_min_free_mb, tasks_keep_days, tasks_keep_tasks,
+        tasks_keep_mb, tasks_acp_version;
+    struct mcp_config mcp;
+
+    struct strs agents;
+    struct plugin_refs auto_enable, disable, use;
+    struct key_values agent_models;
     struct {
         struct registry_config *v;
         size_t n, cap;
     } registries;
-    struct plugin_refs auto_enable, disable, use;
-    bool trust_workspace_always;
     struct {
         struct pm_config *v;
         size_t n, cap;
     } pms;
-    struct mcp_config mcp;
-    struct key_values agent_models;
-    bool agents_builtin_servers;
-    int tasks_max_concurrent, tasks_min_free_mb, tasks_keep_days, tasks_keep_tasks,
-        tasks_keep_mb, tasks_acp_version;
     struct {
         struct task_agent_config *v;
         size_t n, cap;
     } task_agents;
-    bool malformed; /* the file did not parse or validate; all defaults apply, writers refuse */
-    struct strs warnings; /* for people: file, line, column or key */
-    struct str path;
 };
 
 #define CONFIG_MAX_BYTES ((size_t)1 << 20)

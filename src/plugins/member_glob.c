@@ -89,5 +89,5 @@ void member_glob_expand(struct member_search *s, const char *root, struct str pa
 
     if (path_is_abs(clean) || str_starts(str_of(clean), STR("..")))
         return; /* outside the root */
-    expand(s, root, strcmp(clean, ".") == 0 ? (struct str){ 0 } : str_of(clean), 0, out);
+    expand(s, root, strcmp(clean, ".") == 0 ? STR("") : str_of(clean), 0, out);
 }

@@ -12,9 +12,10 @@
 #ifndef SYM_PLUGINS_RESOLVE_H
 #define SYM_PLUGINS_RESOLVE_H
 
-#include "loop/loop.h"
 #include "plugins/config.h"
 #include "plugins/workspace.h"
+
+struct loop; /* loop/loop.h */
 
 /* PL-38 */
 enum plugin_state {

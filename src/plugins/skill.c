@@ -103,7 +103,7 @@ static bool read_gate(struct arena *a, const struct yaml *map, struct gate *gate
 bool skill_front_parse(struct arena *a, struct str text, struct skill_front *ret,
                        struct error *e)
 {
-    struct str front;
+    struct str front = { 0 };
     struct yaml *map;
 
     *ret = (struct skill_front){ 0 };

@@ -2,6 +2,7 @@
 #include "tree.h"
 
 #include "base/clock.h"
+#include "loop/loop.h"
 #include "plugins/resolve.h"
 
 /* A user's home "cfg" and a workspace "ws" (with .git) in one tree; `res` is the last
