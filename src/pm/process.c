@@ -84,21 +84,28 @@ static void enter(struct pm_process *p, enum state to)
 
 /* ---- one call ---- */
 
-/* Takes it off the list and frees it; the caller's function comes last, it may free the
- * process. */
-static void finish(struct call *c, yyjson_val *result, const struct error *why)
+/* Frees the call, which is on no list any more; the caller's function comes last, it may free
+ * the process. */
+static void report(struct call *c, yyjson_val *result, const struct error *why)
 {
-    struct call **at = &c->p->calls, done = *c;
+    struct call done = *c;
 
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
     timer_free(c->timer);
     free(c->method);
     free(c->params);
     free(c);
     if (!done.dropped)
         done.done(done.ctx, result, why);
+}
+
+static void finish(struct call *c, yyjson_val *result, const struct error *why)
+{
+    struct call **at = &c->p->calls;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    report(c, result, why);
 }
 
 static void fail_later(struct call *c, const struct error *why)
@@ -571,8 +578,12 @@ void pm_process_free(struct pm_process *p)
     die_of(p, ERR_CLOSED, "closed");
     child_free(p->child);
     p->child = NULL;
-    while (p->calls)
-        finish(p->calls, NULL, &p->why);
+    while (p->calls) {
+        struct call *c = p->calls;
+
+        p->calls = c->next;
+        report(c, NULL, &p->why);
+    }
     peer_free(p->peer);
     timer_free(p->gone_timer);
     environment_free(p->argv);
