@@ -101,7 +101,8 @@ void loop_free(struct loop *l)
     child_drop_lingering(l);
     reaper_close(l);
     uv_close((uv_handle_t *)&l->idle, NULL);
-    uv_run(&l->uv, UV_RUN_DEFAULT);          /* lets the closing handles finish */
+    while (uv_run(&l->uv, UV_RUN_DEFAULT))   /* lets the closing handles finish; again after a loop_stop() */
+        continue;
     int busy = uv_loop_close(&l->uv);
     assert(busy == 0);                       /* an object outlived its loop */
     (void)busy;
