@@ -61,16 +61,20 @@ enum proctree_source proctree_source(void)
 
 static void children_of_task(const char *path, struct pid_list *found, void (*visit)(pid_t pid))
 {
+    struct pid_list all = { 0 };
     FILE *f = fopen(path, "re");
     int pid;
 
     if (!f)
         return;                              /* the task has just ended */
-    while (fscanf(f, "%d", &pid) == 1) {
-        if (pid > 0)
-            found_one(found, pid, visit);
-    }
+    while (fscanf(f, "%d", &pid) == 1)
+        VEC_PUSH(&all) = pid;
     fclose(f);
+    while (all.n > 0) {
+        if (all.v[--all.n] > 0)
+            found_one(found, all.v[all.n], visit);
+    }
+    free(all.v);
 }
 
 static bool children_of(const char *proc, pid_t pid, struct pid_list *found, void (*visit)(pid_t pid))
@@ -123,31 +127,46 @@ static pid_t parent_of(const char *proc, pid_t pid)
     return after_name && strlen(after_name) > 4 ? to_pid(after_name + 4) : 0;
 }
 
-static bool look_stat(const char *proc, pid_t root, struct pid_list *found, void (*visit)(pid_t pid))
+static bool list_pids(const char *proc, struct pid_list *ret)
 {
-    struct { struct link *v; size_t n, cap; } all = { 0 };
     DIR *dir = opendir(proc);
     struct dirent *d;
-    size_t from = 0;
 
     if (!dir)
         return false;
     while ((d = readdir(dir))) {
-        pid_t pid = to_pid(d->d_name), parent = pid ? parent_of(proc, pid) : 0;
+        pid_t pid = to_pid(d->d_name);
 
-        if (parent)
-            VEC_PUSH(&all) = (struct link){ pid, parent };
+        if (pid)
+            VEC_PUSH(ret) = pid;
     }
     closedir(dir);
-    for (pid_t of = root;; of = found->v[from++]) {
-        for (size_t i = 0; i < all.n; i++) {
-            if (all.v[i].parent == of)
-                found_one(found, all.v[i].pid, visit);
-        }
-        if (from == found->n)
-            break;
+    return true;
+}
+
+static bool look_stat(const char *proc, pid_t root, struct pid_list *found, void (*visit)(pid_t pid))
+{
+    struct { struct link *v; size_t n, cap; } others = { 0 };
+    struct pid_list pids = { 0 };
+
+    if (!list_pids(proc, &pids))
+        return false;
+    while (pids.n > 0) {
+        pid_t pid = pids.v[--pids.n], parent = parent_of(proc, pid);
+
+        if (parent == root)                  /* at once: orphans, which are ours, are the quickest */
+            found_one(found, pid, visit);
+        else if (parent)
+            VEC_PUSH(&others) = (struct link){ pid, parent };
     }
-    free(all.v);
+    for (size_t at = 0; at < found->n; at++) {
+        for (size_t i = 0; i < others.n; i++) {
+            if (others.v[i].parent == found->v[at])
+                found_one(found, others.v[i].pid, visit);
+        }
+    }
+    free(others.v);
+    free(pids.v);
     return true;
 }
 
@@ -185,8 +204,11 @@ static void nap(long us)
     nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
 }
 
-/* Nobody is reaped between the first look and the last kill, so our own children's pids cannot be given to others. */
-static int kill_once(enum proctree_source source)
+/*
+ * Nobody is reaped between the first look and the last kill, so our own children's pids cannot be given to others.
+ * *ret_calm: the last look found nothing new.
+ */
+static int kill_once(enum proctree_source source, bool *ret_calm)
 {
     struct pid_list tree = { 0 };
     size_t before;
@@ -196,6 +218,7 @@ static int kill_once(enum proctree_source source)
         before = tree.n;
         proctree_look(source, "/proc", getpid(), &tree, freeze);
     } while (tree.n > before && ++looks < PROCTREE_LOOKS_MAX);
+    *ret_calm = tree.n == before;
     for (size_t i = 0; i < tree.n; i++)
         kill(tree.v[i], SIGKILL);
     n = (int)tree.n;
@@ -212,13 +235,18 @@ int proctree_kill(int ms, void (*reaped)(void *ctx, pid_t pid, int status), void
 
     while (!proctree_reap(reaped, ctx)) {
         int64_t now = clock_ms();
+        bool calm = true;
 
         if (ms >= 0 && now >= end)
             return left ? left : 1;
         if (now >= next_kill) {              /* a look at all of /proc costs far more than a nap */
-            left = kill_once(source);
+            left = kill_once(source, &calm);
             next_kill = now + pause_ms;
             pause_ms = pause_ms < KILL_PAUSE_LAST_MS ? pause_ms * 2 : pause_ms;
+        }
+        if (!calm) {                         /* something is still forking ahead of us */
+            next_kill = 0;
+            continue;
         }
         nap(nap_us);
         nap_us = nap_us < NAP_LAST_US ? nap_us * 2 : nap_us;

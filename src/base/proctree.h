@@ -4,8 +4,9 @@
  * (PR_SET_CHILD_SUBREAPER): there an orphan, also after setsid and a double fork, comes back to us, so that "waitpid says
  * ECHILD" proves the tree empty.
  *
- * The tree is frozen before it is killed: SIGSTOP from the top down, again and again, until a look finds nothing new.
- * A frozen process neither forks nor reaps, so a fork bomb stands still and a listed pid keeps its meaning.
+ * The tree is frozen before it is killed: SIGSTOP to all of it, again and again, until a look finds nothing new. A frozen
+ * process neither forks nor reaps, so a fork bomb stands still and a listed pid keeps its meaning. The newest
+ * processes come first: one that forks and exits in a circle has a new pid before a look in the usual order gets to it.
  */
 #ifndef SYM_BASE_PROCTREE_H
 #define SYM_BASE_PROCTREE_H
@@ -14,8 +15,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Looks without anything new that end the freezing, and looks at most before the killing begins anyway. */
-#define PROCTREE_LOOKS_MAX 200
+#define PROCTREE_LOOKS_MAX 200     /* before the killing begins although each look found something new */
 
 struct pid_list {
     pid_t *v;
@@ -32,8 +32,8 @@ enum proctree_source {
 enum proctree_source proctree_source(void);
 
 /*
- * Appends the descendants of `root` that are not yet in `found` (parents before their children) and calls `visit` on each, before its
- * own children are looked for. `proc` is "/proc", or a copy of its shape in tests. False when `proc` cannot be read.
+ * Appends the descendants of `root` that are not yet in `found`, and calls `visit` (may be NULL) on each as soon as it is known to be one.
+ * `proc` is "/proc", or a copy of its shape in tests. False when `proc` cannot be read.
  */
 bool proctree_look(enum proctree_source source, const char *proc, pid_t root, struct pid_list *found,
                    void (*visit)(pid_t pid));
