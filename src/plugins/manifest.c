@@ -240,18 +240,24 @@ static struct plugin *read_document(struct arena *a, const struct toml_val *root
     return r.p;
 }
 
+struct plugin *manifest_parse(struct arena *a, struct str text,
+                              const struct manifest_source *src, struct error *e)
+{
+    struct toml_val *root = toml_parse(a, text, e);
+
+    return root ? read_document(a, root, src, e) : NULL;
+}
+
 struct plugin *manifest_load(struct arena *a, const char *path,
                              const struct manifest_source *src, struct error *e)
 {
     auto_buf text = BUF(MANIFEST_MAX_BYTES);
     char hex[SHA256_HEX_SIZE];
-    struct toml_val *root;
     struct plugin *p;
 
     if (!file_read(path, &text, e))
         return NULL;
-    root = toml_parse(a, buf_str(&text), e);
-    p = root ? read_document(a, root, src, e) : NULL;
+    p = manifest_parse(a, buf_str(&text), src, e);
     if (!p)
         return NULL;
     sha256_hex(buf_str(&text), hex);

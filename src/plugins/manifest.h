@@ -33,8 +33,11 @@ struct manifest_name {
 };
 void manifest_name_see(struct manifest_name *m, const char *entry);
 
-/* Reads and validates one file. Errors begin "line N: 'key' ". The file is read once: its text
- * gives both the plugin and manifest_sha256. */
+/* Validates a manifest's text. Errors begin "line N: 'key' ". */
+struct plugin *manifest_parse(struct arena *a, struct str text,
+                              const struct manifest_source *src, struct error *e);
+
+/* The same of a file, read once: its text gives both the plugin and manifest_sha256. */
 struct plugin *manifest_load(struct arena *a, const char *path,
                              const struct manifest_source *src, struct error *e);
 

@@ -245,18 +245,18 @@ static bool quote_loose_values(struct str text, struct buf *out)
 struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
 {
     auto_buf quoted = BUF(2 * YAML_MAX_BYTES);
+    struct error first = { 0 };
     struct yaml *root;
 
     if (text.n > YAML_MAX_BYTES) {
         error_set(e, ERR_LIMIT, "more than %zu bytes of YAML", YAML_MAX_BYTES);
         return NULL;
     }
-    root = parse_once(a, text, e);
-    if (!root && quote_loose_values(text, &quoted)) {
-        struct yaml *second = parse_once(a, buf_str(&quoted), NULL);
-
-        root = second ? second : root;
-    }
+    root = parse_once(a, text, &first);
+    if (!root && quote_loose_values(text, &quoted))
+        root = parse_once(a, buf_str(&quoted), NULL);
+    if (!root && e)
+        *e = first;
     return root;
 }
 
