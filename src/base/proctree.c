@@ -16,11 +16,12 @@
 #include "base/mem.h"
 
 #define PATH_SIZE 128
-/* Something may be unkillable for long (a process of another user, a hung file system): wait for it cheaply. */
-#define NAP_FIRST_US 200
-#define NAP_LAST_US 12800
+/* Something may be unkillable for long (a process of another user, a hung file system): wait
+ * for it cheaply. */
+#define NAP_FIRST_US        200
+#define NAP_LAST_US         12800
 #define KILL_PAUSE_FIRST_MS 4
-#define KILL_PAUSE_LAST_MS 256
+#define KILL_PAUSE_LAST_MS  256
 
 struct link {
     pid_t pid, parent;
@@ -28,7 +29,8 @@ struct link {
 
 static bool list_has(const struct pid_list *l, pid_t pid)
 {
-    for (size_t i = l->n; i > 0; i--) {      /* from the end: what is asked for was mostly added last */
+    for (size_t i = l->n; i > 0;
+         i--) { /* from the end: what is asked for was mostly added last */
         if (l->v[i - 1] == pid)
             return true;
     }
@@ -66,7 +68,7 @@ static void children_of_task(const char *path, struct pid_list *found, void (*vi
     int pid;
 
     if (!f)
-        return;                              /* the task has just ended */
+        return; /* the task has just ended */
     while (fscanf(f, "%d", &pid) == 1)
         VEC_PUSH(&all) = pid;
     fclose(f);
@@ -77,7 +79,8 @@ static void children_of_task(const char *path, struct pid_list *found, void (*vi
     free(all.v);
 }
 
-static bool children_of(const char *proc, pid_t pid, struct pid_list *found, void (*visit)(pid_t pid))
+static bool children_of(const char *proc, pid_t pid, struct pid_list *found,
+                        void (*visit)(pid_t pid))
 {
     char path[PATH_SIZE];
     struct dirent *d;
@@ -97,7 +100,8 @@ static bool children_of(const char *proc, pid_t pid, struct pid_list *found, voi
     return true;
 }
 
-static bool look_children(const char *proc, pid_t root, struct pid_list *found, void (*visit)(pid_t pid))
+static bool look_children(const char *proc, pid_t root, struct pid_list *found,
+                          void (*visit)(pid_t pid))
 {
     if (!children_of(proc, root, found, visit))
         return false;
@@ -108,7 +112,8 @@ static bool look_children(const char *proc, pid_t root, struct pid_list *found, 
 
 /* ---- stat files ---- */
 
-/* "pid (name) state parent ...": the name may hold anything, blanks and parentheses too, so count from the last ')'. */
+/* "pid (name) state parent ...": the name may hold anything, blanks and parentheses too, so
+ * count from the last ')'. */
 static pid_t parent_of(const char *proc, pid_t pid)
 {
     char path[PATH_SIZE], text[512];
@@ -144,9 +149,13 @@ static bool list_pids(const char *proc, struct pid_list *ret)
     return true;
 }
 
-static bool look_stat(const char *proc, pid_t root, struct pid_list *found, void (*visit)(pid_t pid))
+static bool look_stat(const char *proc, pid_t root, struct pid_list *found,
+                      void (*visit)(pid_t pid))
 {
-    struct { struct link *v; size_t n, cap; } others = { 0 };
+    struct {
+        struct link *v;
+        size_t n, cap;
+    } others = { 0 };
     struct pid_list pids = { 0 };
 
     if (!list_pids(proc, &pids))
@@ -154,7 +163,7 @@ static bool look_stat(const char *proc, pid_t root, struct pid_list *found, void
     while (pids.n > 0) {
         pid_t pid = pids.v[--pids.n], parent = parent_of(proc, pid);
 
-        if (parent == root)                  /* at once: orphans, which are ours, are the quickest */
+        if (parent == root) /* at once: orphans, which are ours, are the quickest */
             found_one(found, pid, visit);
         else if (parent)
             VEC_PUSH(&others) = (struct link){ pid, parent };
@@ -170,8 +179,8 @@ static bool look_stat(const char *proc, pid_t root, struct pid_list *found, void
     return true;
 }
 
-bool proctree_look(enum proctree_source source, const char *proc, pid_t root, struct pid_list *found,
-                   void (*visit)(pid_t pid))
+bool proctree_look(enum proctree_source source, const char *proc, pid_t root,
+                   struct pid_list *found, void (*visit)(pid_t pid))
 {
     return source == PROCTREE_CHILDREN ? look_children(proc, root, found, visit)
                                        : look_stat(proc, root, found, visit);
@@ -205,8 +214,8 @@ static void nap(long us)
 }
 
 /*
- * Nobody is reaped between the first look and the last kill, so our own children's pids cannot be given to others.
- * *ret_calm: the last look found nothing new.
+ * Nobody is reaped between the first look and the last kill, so our own children's pids cannot
+ * be given to others. *ret_calm: the last look found nothing new.
  */
 static int kill_once(enum proctree_source source, bool *ret_calm)
 {
@@ -239,12 +248,12 @@ int proctree_kill(int ms, void (*reaped)(void *ctx, pid_t pid, int status), void
 
         if (ms >= 0 && now >= end)
             return left ? left : 1;
-        if (now >= next_kill) {              /* a look at all of /proc costs far more than a nap */
+        if (now >= next_kill) { /* a look at all of /proc costs far more than a nap */
             left = kill_once(source, &calm);
             next_kill = now + pause_ms;
             pause_ms = pause_ms < KILL_PAUSE_LAST_MS ? pause_ms * 2 : pause_ms;
         }
-        if (!calm) {                         /* something is still forking ahead of us */
+        if (!calm) { /* something is still forking ahead of us */
             next_kill = 0;
             continue;
         }

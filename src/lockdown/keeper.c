@@ -17,7 +17,8 @@
 #include "base/keeper_wire.h"
 #include "base/proctree.h"
 
-/* After the group was killed: how long its end is awaited before the whole of /proc is looked through. */
+/* After the group was killed: how long its end is awaited before the whole of /proc is looked
+ * through. */
 #define GROUP_END_MS 20
 
 struct keeper {
@@ -46,7 +47,8 @@ static void on_reaped(void *ctx, pid_t pid, int status)
 
 /* ---- starting the program ---- */
 
-__attribute__((noreturn)) static void run_program(char **argv, pid_t keeper, volatile int *failed)
+__attribute__((noreturn)) static void run_program(char **argv, pid_t keeper,
+                                                  volatile int *failed)
 {
     struct sigaction dfl = { .sa_handler = SIG_DFL };
     sigset_t none;
@@ -54,14 +56,14 @@ __attribute__((noreturn)) static void run_program(char **argv, pid_t keeper, vol
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int s = 1; s < NSIG; s++)
-        sigaction(s, &dfl, NULL);            /* an ignored signal would stay ignored */
+        sigaction(s, &dfl, NULL); /* an ignored signal would stay ignored */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() == keeper) {
         execve(argv[0], argv, environ);
         *failed = errno;
     } else {
-        *failed = ESRCH;                     /* the keeper died before the second line */
+        *failed = ESRCH; /* the keeper died before the second line */
     }
     _exit(127);
 }
@@ -98,7 +100,8 @@ static void kill_all(struct keeper *k)
     int64_t end = clock_ms();
     struct signalfd_siginfo si;
 
-    /* Mostly the group is everything: the kernel kills it as one, and no look through /proc is needed. */
+    /* Mostly the group is everything: the kernel kills it as one, and no look through /proc is
+     * needed. */
     if (!k->program_reaped) {
         kill(-k->program, SIGKILL);
         end += GROUP_END_MS;
@@ -154,7 +157,8 @@ static bool has_owner(void)
     int type = 0;
     socklen_t n = sizeof type;
 
-    return getsockopt(KEEPER_CONTROL_FD, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET;
+    return getsockopt(KEEPER_CONTROL_FD, SOL_SOCKET, SO_TYPE, &type, &n) == 0 &&
+           type == SOCK_SEQPACKET;
 }
 
 /* In place: the strings live as long as we do. Unmarked ones were not meant for the program. */
@@ -181,11 +185,12 @@ int keeper_main(int argc, char **argv)
         return 2;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    prctl(PR_SET_NAME, "symposium-keep", 0, 0, 0);       /* executed by descriptor we would be called "10" */
+    prctl(PR_SET_NAME, "symposium-keep", 0, 0,
+          0); /* executed by descriptor we would be called "10" */
     fcntl(KEEPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    signal(SIGCHLD, SIG_DFL);                            /* if inherited as ignored, exits would be lost */
+    signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, exits would be lost */
     sigemptyset(&chld);
     sigaddset(&chld, SIGCHLD);
     k.sigchld = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -196,7 +201,8 @@ int keeper_main(int argc, char **argv)
         tell(KEEPER_FAILED, failed);
     else
         tell(KEEPER_STARTED, k.program);
-    k.program_reaped = failed != 0;          /* a failed start is reaped like a stranger, without a report */
+    k.program_reaped =
+        failed != 0; /* a failed start is reaped like a stranger, without a report */
     keep(&k);
     tell(KEEPER_EMPTY, 0);
     return 0;

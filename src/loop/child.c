@@ -21,11 +21,13 @@
 #include "loop/spawn.h"
 #include "loop/timer.h"
 
-/* What is looked for in the pipes of a program that has exited; a pipe holds at most this much (F_SETPIPE_SZ). */
-#define LAST_BYTES_MAX ((size_t)1 << 20)
-#define NEVER INT64_MAX
+/* What is looked for in the pipes of a program that has exited; a pipe holds at most this much
+ * (F_SETPIPE_SZ). */
+#define LAST_BYTES_MAX   ((size_t)1 << 20)
+#define NEVER            INT64_MAX
+#define KILL_AGAIN_MS    10000
 #define EXEC_FAILED_CODE 127
-#define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
+#define PATH_DEFAULT     "/usr/local/bin:/usr/bin:/bin"
 
 enum child_state { CHILD_RUNNING, CHILD_DRAINING, CHILD_ENDED };
 
@@ -42,19 +44,19 @@ struct child {
     struct child_ops ops;
     void *ctx;
     char *name;
-    struct spawned proc;          /* the keeper, or the program itself */
-    pid_t pid;                    /* the program; 0: not yet known */
+    struct spawned proc; /* the keeper, or the program itself */
+    pid_t pid;           /* the program; 0: not yet known */
     struct pipe *in, *out, *err, *control;
     struct lines lines;
-    struct buf ring;              /* up to twice the ring: then the older half goes */
-    struct timer *timer;          /* one for all deadlines; made when first needed */
+    struct buf ring;     /* up to twice the ring: then the older half goes */
+    struct timer *timer; /* one for all deadlines; made when first needed */
     int64_t term_at, kill_at, drain_at, broken_at;
-    struct error stdin_why;       /* to be told at broken_at */
+    struct error stdin_why; /* to be told at broken_at */
     enum child_state state;
     struct child_exit how;
-    bool keeper, reaped, stdout_ended, paused, tree_empty, ending, freed;
-    unsigned refs;                /* the owner, the unreaped process, and callbacks under way */
-    struct child *next;           /* in loop.lingering */
+    bool keeper, reaped, stdout_ended, paused, tree_empty, ending, killed, freed;
+    unsigned refs;      /* the owner, the unreaped process, and callbacks under way */
+    struct child *next; /* in loop.lingering */
 };
 
 /* ---- life ---- */
@@ -150,6 +152,22 @@ static void set_timer(struct child *c)
     timer_set(c->timer, ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms);
 }
 
+/* The last rung comes twice: a keeper that does not obey (stopped by somebody) is killed
+ * itself. */
+static void kill_tree(struct child *c, int64_t now)
+{
+    c->term_at = NEVER;
+    if (!c->killed) {
+        signal_group(c, true);
+        c->kill_at = now + KILL_AGAIN_MS;
+    } else {
+        if (!c->reaped)
+            spawned_signal(&c->proc, SIGKILL, false);
+        c->kill_at = NEVER;
+    }
+    c->killed = true;
+}
+
 static void on_deadline(void *ctx)
 {
     struct child *c = ctx;
@@ -162,8 +180,7 @@ static void on_deadline(void *ctx)
         return;
     }
     if (c->kill_at <= now) {
-        c->kill_at = c->term_at = NEVER;
-        signal_group(c, true);
+        kill_tree(c, now);
     } else if (c->term_at <= now) {
         c->term_at = NEVER;
         signal_group(c, false);
@@ -191,8 +208,11 @@ static void on_stdout(void *ctx, struct str bytes)
 
     hold(c);
     lines_feed(&c->lines, bytes, on_line, c);
-    if (drop(c) && c->lines.discarded_run > CHILD_DISCARD_MAX && c->state == CHILD_RUNNING)
-        signal_group(c, true);
+    if (drop(c) && c->lines.discarded_run > CHILD_DISCARD_MAX && c->state == CHILD_RUNNING &&
+        !c->killed) {
+        kill_tree(c, clock_ms());
+        set_timer(c);
+    }
 }
 
 static void on_stdout_end(void *ctx, const struct error *why)
@@ -200,7 +220,7 @@ static void on_stdout_end(void *ctx, const struct error *why)
     struct child *c = ctx;
     struct str rest = lines_rest(&c->lines);
 
-    (void)why;                               /* a read failure of a pipe means no more than its end */
+    (void)why; /* a read failure of a pipe means no more than its end */
     c->stdout_ended = true;
     hold(c);
     if (rest.n)
@@ -225,7 +245,7 @@ static void on_stderr(void *ctx, struct str bytes)
 
 struct str child_stderr(struct child *c)
 {
-    struct str all = buf_str(&c->ring);
+    struct str all;
 
     if (c->err)
         pipe_drain(c->err, LAST_BYTES_MAX);
@@ -233,7 +253,8 @@ struct str child_stderr(struct child *c)
     return all.n > CHILD_STDERR_RING ? str_from(all, all.n - CHILD_STDERR_RING) : all;
 }
 
-/* A stdin that closes is mostly the first sign of the exit, which says more: wait for that first. */
+/* A stdin that closes is mostly the first sign of the exit, which says more: wait for that
+ * first. */
 static void on_stdin_end(void *ctx, const struct error *why)
 {
     struct child *c = ctx;
@@ -249,13 +270,14 @@ static void on_stdin_end(void *ctx, const struct error *why)
 
 /* ---- exit ---- */
 
-/* Exit and end of stdout were both seen, or the wait for the latter is over: tell the owner, kill what is left. */
+/* Exit and end of stdout were both seen, or the wait for the latter is over: tell the owner,
+ * kill what is left. */
 static void end(struct child *c)
 {
     struct child_exit how;
 
     if (c->ending)
-        return;                              /* from within the draining below */
+        return; /* from within the draining below */
     c->ending = true;
     hold(c);
     if (!c->stdout_ended)
@@ -326,7 +348,8 @@ static void on_control(void *ctx, struct str bytes)
     struct child *c = ctx;
     struct keeper_msg m;
 
-    /* One datagram is one message. Copied first: what follows may read other pipes into the same buffer. */
+    /* One datagram is one message. Copied first: what follows may read other pipes into the
+     * same buffer. */
     if (bytes.n != sizeof m)
         return;
     memcpy(&m, bytes.p, sizeof m);
@@ -335,7 +358,7 @@ static void on_control(void *ctx, struct str bytes)
 
 static void on_control_end(void *ctx, const struct error *why)
 {
-    (void)ctx;                               /* the keeper exits; its exit is reaped */
+    (void)ctx; /* the keeper exits; its exit is reaped */
     (void)why;
 }
 
@@ -351,10 +374,10 @@ static void on_reaped(void *ctx, pid_t pid, int status)
     if (c->freed)
         unlinger(c);
     if (c->control)
-        pipe_drain(c->control, LAST_BYTES_MAX);          /* its last words come before its end */
+        pipe_drain(c->control, LAST_BYTES_MAX); /* its last words come before its end */
     if (!c->freed) {
         c->tree_empty = c->tree_empty || !c->keeper;
-        exit_seen(c, status);                /* of a keeper: only if it was killed before the program's exit */
+        exit_seen(c, status); /* of a keeper: only if it was killed before the program's exit */
     }
     drop(c);
 }
@@ -362,7 +385,7 @@ static void on_reaped(void *ctx, pid_t pid, int status)
 /* ---- start ---- */
 
 struct fds {
-    int in[2], out[2], err[2], control[2];               /* [0] the program's or keeper's, [1] ours */
+    int in[2], out[2], err[2], control[2]; /* [0] the program's or keeper's, [1] ours */
 };
 
 static void close_fds(struct fds *f)
@@ -408,12 +431,13 @@ static const char *env_get(const char *const *env, const char *name)
     return NULL;
 }
 
-static const char *find_program(struct arena *a, const char *name, const char *const *env, struct error *e)
+static const char *find_program(struct arena *a, const char *name, const char *const *env,
+                                struct error *e)
 {
     const char *path = env_get(env, "PATH"), *found;
 
     if (strchr(name, '/'))
-        return name;                         /* relative to cwd, as for a shell */
+        return name; /* relative to cwd, as for a shell */
     found = *name ? path_search(a, name, path ? path : PATH_DEFAULT) : NULL;
     if (!found)
         error_set(e, ERR_NOT_FOUND, "cannot execute '%s': no such program in PATH", name);
@@ -421,9 +445,13 @@ static const char *find_program(struct arena *a, const char *name, const char *c
 }
 
 /* symposium keeper -- program argument..., and its environment marked as the program's. */
-static void under_keeper(struct arena *a, struct spawn_opts *s, const char *program, const struct child_opts *o)
+static void under_keeper(struct arena *a, struct spawn_opts *s, const char *program,
+                         const struct child_opts *o)
 {
-    struct { const char **v; size_t n, cap; } argv = { 0 }, env = { 0 };
+    struct {
+        const char **v;
+        size_t n, cap;
+    } argv = { 0 }, env = { 0 };
 
     ARENA_PUSH(a, &argv) = "symposium";
     ARENA_PUSH(a, &argv) = "keeper";
@@ -439,7 +467,7 @@ static void under_keeper(struct arena *a, struct spawn_opts *s, const char *prog
     s->argv = argv.v;
     s->env = env.v;
     s->new_session = true;
-    s->die_with_parent = false;              /* it must outlive us to end the tree */
+    s->die_with_parent = false; /* it must outlive us to end the tree */
 }
 
 static bool start(struct child *c, const struct child_opts *o, struct fds *f, struct error *e)
@@ -467,7 +495,8 @@ static void take_fds(struct child *c, const struct child_opts *o, struct fds *f)
     static const struct pipe_ops out = { .on_data = on_stdout, .on_end = on_stdout_end };
     static const struct pipe_ops err = { .on_data = on_stderr };
     static const struct pipe_ops control = { .on_data = on_control, .on_end = on_control_end };
-    struct pipe_opts in_opts = { .max_queue = o->max_stdin_queue, .stall_ms = o->stdin_stall_ms };
+    struct pipe_opts in_opts = { .max_queue = o->max_stdin_queue,
+                                 .stall_ms = o->stdin_stall_ms };
 
     if (f->in[1] >= 0)
         c->in = pipe_new(c->loop, take_fd(&f->in[1]), &in_opts, &in, c);
@@ -477,15 +506,23 @@ static void take_fds(struct child *c, const struct child_opts *o, struct fds *f)
         c->control = pipe_new(c->loop, take_fd(&f->control[1]), NULL, &control, c);
 }
 
-struct child *child_start(struct loop *l, const struct child_opts *o, const struct child_ops *ops, void *ctx,
-                          struct error *e)
+struct child *child_start(struct loop *l, const struct child_opts *o,
+                          const struct child_ops *ops, void *ctx, struct error *e)
 {
     struct fds f = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
     struct child *c = NEW(struct child);
 
     *c = (struct child){
-        .loop = l, .ops = *ops, .ctx = ctx, .name = mem_strdup(o->argv[0]), .keeper = o->keeper, .refs = 1,
-        .ring = BUF(2 * CHILD_STDERR_RING), .term_at = NEVER, .kill_at = NEVER, .drain_at = NEVER,
+        .loop = l,
+        .ops = *ops,
+        .ctx = ctx,
+        .name = mem_strdup(o->argv[0]),
+        .keeper = o->keeper,
+        .refs = 1,
+        .ring = BUF(2 * CHILD_STDERR_RING),
+        .term_at = NEVER,
+        .kill_at = NEVER,
+        .drain_at = NEVER,
         .broken_at = NEVER,
     };
     lines_init(&c->lines, o->max_line);
@@ -495,10 +532,10 @@ struct child *child_start(struct loop *l, const struct child_opts *o, const stru
         return NULL;
     }
     take_fds(c, o, &f);
-    close_fds(&f);                           /* the program's ends */
+    close_fds(&f); /* the program's ends */
     if (!c->keeper)
         c->pid = c->proc.pid;
-    hold(c);                                 /* until reaped */
+    hold(c); /* until reaped */
     reaper_watch(l, c->proc.pid, on_reaped, c);
     log_debug("child '%s': started as %d", c->name, (int)c->proc.pid);
     return c;
@@ -539,7 +576,7 @@ void child_pause(struct child *c)
     c->paused = true;
     if (c->out)
         pipe_pause(c->out);
-    c->drain_at = NEVER;                     /* what is left in the pipe waits for the owner */
+    c->drain_at = NEVER; /* what is left in the pipe waits for the owner */
     set_timer(c);
 }
 
@@ -568,8 +605,8 @@ void child_stop(struct child *c, struct child_ladder ladder)
     if (c->state == CHILD_ENDED)
         return;
     child_close_stdin(c);
-    child_resume(c);                         /* nobody may wait for output that nobody reads */
-    if (c->state == CHILD_DRAINING)
+    child_resume(c); /* nobody may wait for output that nobody reads */
+    if (c->state == CHILD_DRAINING || c->killed)
         return;
     c->term_at = min_ms(c->term_at, now + ladder.term_ms);
     c->kill_at = min_ms(c->kill_at, now + ladder.kill_ms);
@@ -588,7 +625,7 @@ void child_free(struct child *c)
     c->freed = true;
     if (!c->keeper)
         signal_group(c, true);
-    close_pipes(c);                          /* a keeper kills everything when the control socket ends */
+    close_pipes(c); /* a keeper kills everything when the control socket ends */
     timer_free(c->timer);
     c->timer = NULL;
     if (!c->reaped) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A supervised program: stdin, stdout by lines, stderr in a bounded ring, an end that is always reported once, a stop ladder that always
- * ends. With `keeper` it runs under its own keeper process (security.md WK-8), which sees to it that nothing of its tree
- * survives: not after setsid and a double fork, and not when we are killed ourselves.
+ * A supervised program: stdin, stdout by lines, stderr in a bounded ring, an end that is always
+ * reported once, a stop ladder that always ends. With `keeper` it runs under its own keeper
+ * process (security.md WK-8), which sees to it that nothing of its tree survives: not after
+ * setsid and a double fork, and not when we are killed ourselves.
  *
- *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit) --> tree empty
+ *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit) -->
+ * tree empty
  *
- * on_exit comes when exit *and* end of stdout were seen; a daemon that holds stdout open delays it by CHILD_DRAIN_MS at most
- * (SEC-45). What is left of the tree then is killed.
+ * on_exit comes when exit *and* end of stdout were seen; a daemon that holds stdout open delays
+ * it by CHILD_DRAIN_MS at most (SEC-45). What is left of the tree then is killed.
  */
 #ifndef SYM_LOOP_CHILD_H
 #define SYM_LOOP_CHILD_H
@@ -18,13 +20,14 @@
 #include "loop/loop.h"
 
 #define CHILD_STDERR_RING ((size_t)64 << 10)
-#define CHILD_DRAIN_MS 200
-#define CHILD_DISCARD_MAX ((uint64_t)64 << 20)   /* bytes of over-long lines in a row: the child is killed (3.2) */
+#define CHILD_DRAIN_MS    200
+#define CHILD_DISCARD_MAX \
+    ((uint64_t)64 << 20) /* bytes of over-long lines in a row: the child is killed (3.2) */
 
 struct child_exit {
-    int code;                     /* exit code, -1 when killed by a signal */
-    int signal;                   /* 0 unless killed by a signal */
-    bool stdout_ended;            /* false: something still held it open */
+    int code;          /* exit code, -1 when killed by a signal */
+    int signal;        /* 0 unless killed by a signal */
+    bool stdout_ended; /* false: something still held it open */
 };
 
 struct child_ops {
@@ -32,56 +35,60 @@ struct child_ops {
     void (*on_line)(void *ctx, struct str line, bool too_long);
     /* Once, after the last on_line: the program is gone. Also after child_stop(). */
     void (*on_exit)(void *ctx, const struct child_exit *how);
-    /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for CHILD_DRAIN_MS (ERR_CLOSED). */
+    /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for
+     * CHILD_DRAIN_MS (ERR_CLOSED). */
     void (*on_stdin_broken)(void *ctx, const struct error *why);
 };
 
 struct child_opts {
-    const char *const *argv;      /* argv[0]: absolute path, path with a slash, or a name searched in env's PATH */
-    const char *const *env;       /* complete environment; NULL: inherit ours */
-    const char *cwd;              /* NULL: ours */
-    bool keeper;                  /* run under a keeper, in its own session; else process group + parent-death signal */
-    bool no_stdin;                /* stdin from /dev/null */
-    size_t max_line;              /* 0: LINES_MAX_DEFAULT */
-    size_t max_stdin_queue;       /* 0: PIPE_QUEUE_DEFAULT */
-    int stdin_stall_ms;           /* 0: never */
+    const char *const
+        *argv; /* argv[0]: absolute path, path with a slash, or a name searched in env's PATH */
+    const char *const *env; /* complete environment; NULL: inherit ours */
+    const char *cwd;        /* NULL: ours */
+    bool keeper;   /* run under a keeper, in its own session; else process group + parent-death
+                      signal */
+    bool no_stdin; /* stdin from /dev/null */
+    size_t max_line;        /* 0: LINES_MAX_DEFAULT */
+    size_t max_stdin_queue; /* 0: PIPE_QUEUE_DEFAULT */
+    int stdin_stall_ms;     /* 0: never */
 };
 
 /* Milliseconds from child_stop() on. stdin is closed at once. */
 struct child_ladder {
-    int term_ms;                  /* SIGTERM to the process group */
-    int kill_ms;                  /* SIGKILL to the whole tree */
+    int term_ms; /* SIGTERM to the process group */
+    int kill_ms; /* SIGKILL to the whole tree */
 };
 
 struct child;
 
-/* ERR_NOT_FOUND etc. when the program cannot be executed; with a keeper exec failure arrives as on_exit with code 127 and the
- * reason in child_stderr(). Never calls back from inside. */
-struct child *child_start(struct loop *l, const struct child_opts *o, const struct child_ops *ops, void *ctx,
-                          struct error *e);
+/* ERR_NOT_FOUND etc. when the program cannot be executed; with a keeper exec failure arrives as
+ * on_exit with code 127 and the reason in child_stderr(). Never calls back from inside. */
+struct child *child_start(struct loop *l, const struct child_opts *o,
+                          const struct child_ops *ops, void *ctx, struct error *e);
 
-pid_t child_pid(const struct child *c);                /* the program's; 0 until known */
+pid_t child_pid(const struct child *c); /* the program's; 0 until known */
 bool child_write(struct child *c, struct str bytes, struct error *e);
-bool child_write_line(struct child *c, struct str line, struct error *e);    /* adds the newline */
+bool child_write_line(struct child *c, struct str line, struct error *e); /* adds the newline */
 void child_close_stdin(struct child *c);
-void child_pause(struct child *c);                     /* stop reading stdout: back-pressure */
+void child_pause(struct child *c); /* stop reading stdout: back-pressure */
 void child_resume(struct child *c);
 
 /* The last bytes of stderr, valid until the loop runs again. */
 struct str child_stderr(struct child *c);
-uint64_t child_discarded_run(const struct child *c);   /* lines.discarded_run of stdout */
+uint64_t child_discarded_run(const struct child *c); /* lines.discarded_run of stdout */
 
 /* Starts the ladder; a second call may only make it shorter. on_exit follows. */
 void child_stop(struct child *c, struct child_ladder ladder);
 
-/* True once nothing of the tree is left. With a keeper this is its own word ("provably empty"); without one, the exit. */
+/* True once nothing of the tree is left. With a keeper this is its own word ("provably empty");
+ * without one, the exit. */
 bool child_tree_empty(const struct child *c);
 
 /* Kills what is left and lets go; no callbacks any more. */
 void child_free(struct child *c);
 
-/* Children of this loop that were freed but whose trees are not yet known to be empty. A process waits (bounded) for 0 before
- * it exits. */
+/* Children of this loop that were freed but whose trees are not yet known to be empty. A
+ * process waits (bounded) for 0 before it exits. */
 int child_lingering(const struct loop *l);
 
 #endif

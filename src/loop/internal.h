@@ -11,16 +11,18 @@
 #include "loop/pipe.h"
 #include "loop/signal.h"
 
-/* One read hands on at most this much. One buffer serves all pipes of a loop: its bytes live for one callback only. */
+/* One read hands on at most this much. One buffer serves all pipes of a loop: its bytes live
+ * for one callback only. */
 #define LOOP_READ_SIZE ((size_t)64 << 10)
 
-/* A call put off to the end of the current callback. Embedded in its owner, so that queueing allocates nothing. */
+/* A call put off to the end of the current callback. Embedded in its owner, so that queueing
+ * allocates nothing. */
 struct deferred {
     void (*fn)(void *ctx);
     void *ctx;
     struct deferred *next;
     unsigned round;
-    bool queued, owned;           /* owned: allocated by loop_defer() and freed after the call */
+    bool queued, owned; /* owned: allocated by loop_defer() and freed after the call */
 };
 
 struct watch {
@@ -31,16 +33,19 @@ struct watch {
 
 struct loop {
     uv_loop_t uv;
-    uv_idle_t idle;               /* active while `first` is set: keeps the loop from sleeping */
+    uv_idle_t idle; /* active while `first` is set: keeps the loop from sleeping */
     struct deferred *first, **last;
-    unsigned round;               /* of the calls that `first` holds next */
+    unsigned round; /* of the calls that `first` holds next */
     uv_signal_t sigchld;
     bool sigchld_on;
-    struct deferred reap_soon;    /* an exit may have come before SIGCHLD was caught */
-    struct { struct watch *v; size_t n, cap; } watches;
-    struct child *lingering;      /* freed, not yet known to be gone */
+    struct deferred reap_soon; /* an exit may have come before SIGCHLD was caught */
+    struct {
+        struct watch *v;
+        size_t n, cap;
+    } watches;
+    struct child *lingering; /* freed, not yet known to be gone */
     int lingering_count;
-    char *read_buf;               /* LOOP_READ_SIZE, made by the first pipe */
+    char *read_buf; /* LOOP_READ_SIZE, made by the first pipe */
 };
 
 void defer(struct loop *l, struct deferred *d);
@@ -56,8 +61,9 @@ void reaper_close(struct loop *l);
 void child_drop_lingering(struct loop *l);
 
 /*
- * Reads what is there now, without waiting for the loop's turn, and hands it on, at most `max` bytes. Used before a decision
- * that depends on "nothing more is in the pipe": timers run before readiness is looked at.
+ * Reads what is there now, without waiting for the loop's turn, and hands it on, at most `max`
+ * bytes. Used before a decision that depends on "nothing more is in the pipe": timers run
+ * before readiness is looked at.
  */
 void pipe_drain(struct pipe *p, size_t max);
 

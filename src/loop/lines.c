@@ -9,7 +9,7 @@
 void lines_init(struct lines *l, size_t max)
 {
     *l = (struct lines){ .max = max ? max : LINES_MAX_DEFAULT };
-    l->acc = BUF(l->max + 1);                /* one more: the CR is not part of the line */
+    l->acc = BUF(l->max + 1); /* one more: the CR is not part of the line */
 }
 
 void lines_free(struct lines *l)
@@ -28,8 +28,8 @@ struct str lines_rest(const struct lines *l)
 }
 
 /*
- * The line that begins in acc and goes on with `more` is too long. Told at once, not at its newline, which may be a
- * gigabyte away or never come.
+ * The line that begins in acc and goes on with `more` is too long. Told at once, not at its
+ * newline, which may be a gigabyte away or never come.
  */
 static bool refuse(struct lines *l, struct str more, bool complete, line_fn fn, void *ctx)
 {
@@ -70,7 +70,7 @@ static bool take(struct lines *l, struct str piece, bool complete, line_fn fn, v
     line = without_cr(line);
     if (line.n > l->max)
         return refuse(l, l->acc.n ? (struct str){ 0 } : piece, true, fn, ctx);
-    l->acc.n = 0;                            /* before the call, which may end us; `line` stays readable */
+    l->acc.n = 0; /* before the call, which may end us; `line` stays readable */
     if (!line.n)
         return true;
     l->discarded_run = 0;

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "loop/internal.h"
 
-/* Runs the calls queued so far; what they queue in turn waits for the next round, so that the loop cannot starve I/O. */
+/* Runs the calls queued so far; what they queue in turn waits for the next round, so that the
+ * loop cannot starve I/O. */
 static void on_idle(uv_idle_t *h)
 {
     struct loop *l = h->data;
@@ -74,7 +75,7 @@ struct loop *loop_new(void)
     signal(SIGPIPE, SIG_IGN);
     l->last = &l->first;
     if (uv_loop_init(&l->uv) != 0)
-        abort();                  /* no epoll instance: nothing this process is for can work */
+        abort(); /* no epoll instance: nothing this process is for can work */
     l->uv.data = l;
     uv_idle_init(&l->uv, &l->idle);
     l->idle.data = l;
@@ -101,10 +102,12 @@ void loop_free(struct loop *l)
     child_drop_lingering(l);
     reaper_close(l);
     uv_close((uv_handle_t *)&l->idle, NULL);
-    while (uv_run(&l->uv, UV_RUN_DEFAULT))   /* lets the closing handles finish; again after a loop_stop() */
+    while (
+        uv_run(&l->uv,
+               UV_RUN_DEFAULT)) /* lets the closing handles finish; again after a loop_stop() */
         continue;
     int busy = uv_loop_close(&l->uv);
-    assert(busy == 0);                       /* an object outlived its loop */
+    assert(busy == 0); /* an object outlived its loop */
     (void)busy;
     free(l->read_buf);
     free(l);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Readiness (uv_poll) and our own read and write, not libuv's streams: one path for pipes, sockets and terminals, a write
- * goes to the kernel at once without a request object, and the queue is ours to bound. What cannot be polled (a regular
- * file, /dev/null) is read on the thread pool and written directly.
+ * Readiness (uv_poll) and our own read and write, not libuv's streams: one path for pipes,
+ * sockets and terminals, a write goes to the kernel at once without a request object, and the
+ * queue is ours to bound. What cannot be polled (a regular file, /dev/null) is read on the
+ * thread pool and written directly.
  *
- * Failures of a write are found inside pipe_write(), where nothing may be called back: they are put off (`later`), and
- * what the other side sent before it went away is read first.
+ * Failures of a write are found inside pipe_write(), where nothing may be called back: they are
+ * put off (`later`), and what the other side sent before it went away is read first.
  */
 #include "loop/pipe.h"
 
@@ -23,9 +24,10 @@
 #include "base/mem.h"
 #include "loop/internal.h"
 
-#define READS_A_TURN 4                       /* then others get theirs */
-#define DRAIN_MAX ((size_t)4 << 20)
-#define KEEP_BYTES ((size_t)64 << 10)        /* an empty queue larger than this gives its memory back */
+#define READS_A_TURN 4 /* then others get theirs */
+#define DRAIN_MAX    ((size_t)4 << 20)
+#define KEEP_BYTES \
+    ((size_t)64 << 10) /* an empty queue larger than this gives its memory back */
 
 struct pipe {
     struct loop *loop;
@@ -36,18 +38,18 @@ struct pipe {
     struct pipe_ops ops;
     void *ctx;
     int fd;
-    int shared_flags;                        /* of a descriptor 0..2, put back at the end; -1: untouched */
-    int events;                              /* what uv_poll watches now */
+    int shared_flags; /* of a descriptor 0..2, put back at the end; -1: untouched */
+    int events;       /* what uv_poll watches now */
     size_t max_queue;
     int stall_ms;
-    struct buf queue;                        /* [head, n) is not yet written */
+    struct buf queue; /* [head, n) is not yet written */
     size_t head;
     void (*done)(void *ctx);
     void *done_ctx;
     struct error why;
-    char *file_buf;                          /* the thread pool reads into it */
-    size_t file_held;                        /* bytes that came while paused */
-    unsigned handles;                        /* libuv handles that still know us */
+    char *file_buf;   /* the thread pool reads into it */
+    size_t file_held; /* bytes that came while paused */
+    unsigned handles; /* libuv handles that still know us */
     bool is_file, is_socket, fs_busy;
     bool paused, read_ended, write_ended, finishing, finished;
     bool broken, ended, freed, reset_seen;
@@ -122,7 +124,8 @@ static void break_pipe(struct pipe *p, enum err_kind kind, const char *what)
     defer(p->loop, &p->later);
 }
 
-/* As read(2). A packet socket tells a reset before the packets that are still in it, and tells it once. */
+/* As read(2). A packet socket tells a reset before the packets that are still in it, and tells
+ * it once. */
 static ssize_t read_some(struct pipe *p, char *to)
 {
     for (;;) {
@@ -138,11 +141,10 @@ static ssize_t read_some(struct pipe *p, char *to)
     }
 }
 
-/* Hands on at most `max` bytes; with `all` until the kernel has no more, else until the first short read. */
-static void read_now(struct pipe *p, size_t max, bool all)
+/* Hands on at most `max` bytes; with `all` until the kernel has no more, else until the first
+ * short read. */
+static void read_into(struct pipe *p, char *to, size_t max, bool all)
 {
-    char *to = loop_read_buf(p->loop);
-
     for (size_t total = 0; total < max && !p->freed && !p->paused && !p->read_ended;) {
         ssize_t n = read_some(p, to);
 
@@ -152,7 +154,7 @@ static void read_now(struct pipe *p, size_t max, bool all)
             if (!p->broken)
                 end_once(p, NULL);
             else
-                p->read_ended = true;        /* `later` tells the reason */
+                p->read_ended = true; /* `later` tells the reason */
             return;
         }
         if (n < 0) {
@@ -163,14 +165,25 @@ static void read_now(struct pipe *p, size_t max, bool all)
         total += (size_t)n;
         p->ops.on_data(p->ctx, (struct str){ to, (size_t)n });
         if ((size_t)n < LOOP_READ_SIZE && !all)
-            return;                          /* readiness tells if more comes */
+            return; /* readiness tells if more comes */
     }
+}
+
+static void read_now(struct pipe *p, size_t max, bool all)
+{
+    read_into(p, loop_read_buf(p->loop), max, all);
 }
 
 void pipe_drain(struct pipe *p, size_t max)
 {
-    if (!p->is_file && !p->ended)
-        read_now(p, max, true);
+    /* Not the loop's buffer: we may be called while the bytes of another read are being looked
+     * at. */
+    auto_free char *to = NULL;
+
+    if (p->is_file || p->ended)
+        return;
+    to = mem_alloc(LOOP_READ_SIZE);
+    read_into(p, to, max, true);
 }
 
 static void on_later(void *ctx)
@@ -263,7 +276,7 @@ static void flush(struct pipe *p)
         close_write_side(p);
     } else if (p->head > at) {
         restart_stall(p);
-        if (p->head >= p->queue.n / 2) {     /* each byte moves at most once on average */
+        if (p->head >= p->queue.n / 2) { /* each byte moves at most once on average */
             buf_drop_front(&p->queue, p->head);
             p->head = 0;
         }
@@ -277,10 +290,11 @@ static void on_stall(uv_timer_t *h)
     char what[128];
     size_t before = pipe_queued(p);
 
-    flush(p);                                /* it may have been us who did not come to it */
+    flush(p); /* it may have been us who did not come to it */
     if (p->broken || pipe_queued(p) < before)
         return;
-    snprintf(what, sizeof what, "%zu bytes are waiting and none was taken for %d ms", before, p->stall_ms);
+    snprintf(what, sizeof what, "%zu bytes are waiting and none was taken for %d ms", before,
+             p->stall_ms);
     break_pipe(p, ERR_TIMEOUT, what);
 }
 
@@ -358,7 +372,8 @@ void pipe_finish(struct pipe *p, void (*done)(void *ctx), void *ctx)
 
 /* ---- readiness ---- */
 
-/* A write-only pipe with nothing to write asks for no event; the kernel tells an error all the same. */
+/* A write-only pipe with nothing to write asks for no event; the kernel tells an error all the
+ * same. */
 static bool reader_is_gone(struct pipe *p)
 {
     struct pollfd f = { .fd = p->fd };
@@ -371,7 +386,7 @@ static void on_poll(uv_poll_t *h, int status, int events)
     struct pipe *p = h->data;
 
     if (status < 0)
-        p->events = 0;                       /* libuv has stopped the handle */
+        p->events = 0; /* libuv has stopped the handle */
     if ((status < 0 || events & UV_WRITABLE) && pipe_queued(p))
         flush(p);
     if (p->broken)
@@ -400,7 +415,7 @@ static void watch_events(struct pipe *p)
         want |= UV_WRITABLE;
     bool idle_writer = !want && !reads(p) && !p->write_ended;
     if (idle_writer)
-        want = UV_PRIORITIZED;               /* never comes; an error on the descriptor does */
+        want = UV_PRIORITIZED; /* never comes; an error on the descriptor does */
     if (want == p->events)
         return;
     p->events = want;
@@ -443,7 +458,8 @@ static void file_read_more(struct pipe *p)
 {
     uv_buf_t b;
 
-    if (!p->is_file || !reads(p) || p->fs_busy || p->file_held || p->paused || p->read_ended || p->freed)
+    if (!p->is_file || !reads(p) || p->fs_busy || p->file_held || p->paused || p->read_ended ||
+        p->freed)
         return;
     if (!p->file_buf)
         p->file_buf = mem_alloc(LOOP_READ_SIZE);
@@ -455,8 +471,9 @@ static void file_read_more(struct pipe *p)
 /* ---- life ---- */
 
 /*
- * O_NONBLOCK belongs to the open file, which on 0, 1 and 2 we share with others (a shell, our own stderr). Opening
- * the same pipe or terminal anew gives one of our own; where that fails the flags are changed and put back.
+ * O_NONBLOCK belongs to the open file, which on 0, 1 and 2 we share with others (a shell, our
+ * own stderr). Opening the same pipe or terminal anew gives one of our own; where that fails
+ * the flags are changed and put back.
  */
 static int own_description(int fd, const struct stat *st)
 {
@@ -486,11 +503,12 @@ static void open_poll(struct pipe *p)
         p->poll.data = p;
         p->handles++;
     } else {
-        p->is_file = true;                   /* EPERM: epoll knows no readiness of such a file */
+        p->is_file = true; /* EPERM: epoll knows no readiness of such a file */
     }
 }
 
-struct pipe *pipe_new(struct loop *l, int fd, const struct pipe_opts *opts, const struct pipe_ops *ops, void *ctx)
+struct pipe *pipe_new(struct loop *l, int fd, const struct pipe_opts *opts,
+                      const struct pipe_ops *ops, void *ctx)
 {
     struct pipe *p = NEW(struct pipe);
 
@@ -498,10 +516,10 @@ struct pipe *pipe_new(struct loop *l, int fd, const struct pipe_opts *opts, cons
     p->later = (struct deferred){ .fn = on_later, .ctx = p };
     p->max_queue = opts && opts->max_queue ? opts->max_queue : PIPE_QUEUE_DEFAULT;
     p->stall_ms = opts ? opts->stall_ms : 0;
-    p->queue = BUF(SIZE_MAX / 4);            /* the ceiling is max_queue, of what is not yet written */
+    p->queue = BUF(SIZE_MAX / 4); /* the ceiling is max_queue, of what is not yet written */
     uv_timer_init(&l->uv, &p->stall);
     p->stall.data = p;
-    uv_unref((uv_handle_t *)&p->stall);      /* the poll handle keeps the loop going */
+    uv_unref((uv_handle_t *)&p->stall); /* the poll handle keeps the loop going */
     p->handles = 1;
     open_poll(p);
     watch_events(p);
@@ -536,7 +554,7 @@ void pipe_free(struct pipe *p)
     close_poll(p);
     uv_close((uv_handle_t *)&p->stall, on_handle_closed);
     if (p->fd > STDERR_FILENO && !p->fs_busy) {
-        close(p->fd);                        /* at once: the other side waits for this end of file */
+        close(p->fd); /* at once: the other side waits for this end of file */
         p->fd = -1;
     }
 }

@@ -58,7 +58,7 @@ static void reset_signals(void)
     sigset_t none;
 
     for (int s = 1; s < NSIG; s++)
-        sigaction(s, &dfl, NULL);            /* fails for KILL, STOP and those libc keeps: fine */
+        sigaction(s, &dfl, NULL); /* fails for KILL, STOP and those libc keeps: fine */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -88,7 +88,7 @@ static void cloexec_from(int first)
 {
     if (syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
         return;
-    for (int fd = first; fd < (int)sysconf(_SC_OPEN_MAX); fd++)      /* kernels before 5.11 */
+    for (int fd = first; fd < (int)sysconf(_SC_OPEN_MAX); fd++) /* kernels before 5.11 */
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -112,7 +112,7 @@ __attribute__((noreturn)) static void run_child(struct launch *w)
         setpgid(0, 0);
     if (o->die_with_parent) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != w->parent)          /* gone before the line above */
+        if (getppid() != w->parent) /* gone before the line above */
             fail(w, STEP_PARENT_GONE);
     }
     if (w->cwd_fd >= 0 && fchdir(w->cwd_fd) != 0)
@@ -141,8 +141,10 @@ static bool explain(const struct launch *w, struct error *e)
         return error_set(e, ERR_SYS, "cannot start '%s' in '%s'", name, w->o->cwd);
     case STEP_EXEC:
         if (err == ENOENT || err == ENOTDIR)
-            return error_set(e, ERR_NOT_FOUND,
-                             "cannot execute '%s': no such program, or the interpreter it names is missing", name);
+            return error_set(
+                e, ERR_NOT_FOUND,
+                "cannot execute '%s': no such program, or the interpreter it names is missing",
+                name);
         if (err == EACCES || err == EPERM)
             return error_set(e, ERR_DENIED, "cannot execute '%s': permission denied", name);
         return error_set(e, ERR_SYS, "cannot execute '%s'", name);
@@ -182,7 +184,9 @@ static int open_cwd(const char *cwd, struct error *e)
                          : errno == EACCES                   ? ERR_DENIED
                                                              : ERR_SYS;
     error_set(e, kind, "working directory '%s' cannot be entered%s", cwd,
-              kind == ERR_NOT_FOUND ? ": no such directory" : kind == ERR_DENIED ? ": permission denied" : "");
+              kind == ERR_NOT_FOUND ? ": no such directory"
+              : kind == ERR_DENIED  ? ": permission denied"
+                                    : "");
     return -1;
 }
 
@@ -201,7 +205,8 @@ bool spawn(const struct spawn_opts *o, struct spawned *ret, struct error *e)
     if (pid < 0)
         return error_set(e, ERR_SYS, "cannot make a process for '%s'", o->argv[0]);
     if (w.failed_step != STEP_NONE) {
-        /* Ours to reap: it never was a program. Nobody else waits while we have not returned to the loop. */
+        /* Ours to reap: it never was a program. Nobody else waits while we have not returned to
+         * the loop. */
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             continue;
         return explain(&w, e);

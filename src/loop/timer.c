@@ -32,7 +32,8 @@ static void on_timer(uv_timer_t *h)
 
 void timer_set(struct timer *t, int ms)
 {
-    /* libuv counts from the start of the current round; a long callback must not make us early. */
+    /* libuv counts from the start of the current round; a long callback must not make us early.
+     */
     uv_update_time(t->uv.loop);
     uv_timer_start(&t->uv, on_timer, ms > 0 ? (uint64_t)ms : 0, 0);
 }

@@ -80,7 +80,8 @@ static bool read_call(struct rpc_msg *m, yyjson_val *v, yyjson_val *method, stru
     return true;
 }
 
-static bool read_answer(struct rpc_msg *m, yyjson_val *result, yyjson_val *error, struct error *e)
+static bool read_answer(struct rpc_msg *m, yyjson_val *result, yyjson_val *error,
+                        struct error *e)
 {
     if (!m->id.n)
         return broken(e, "an answer without an id");

@@ -9,14 +9,14 @@
 #include "base/mem.h"
 #include "loop/timer.h"
 
-#define BUCKETS 256                          /* ids count up, so open calls spread over them evenly */
+#define BUCKETS      256 /* ids count up, so open calls spread over them evenly */
 #define METHOD_SHOWN 48
-#define KEEP_BYTES ((size_t)64 << 10)        /* a send buffer larger than this is not kept */
+#define KEEP_BYTES   ((size_t)64 << 10) /* a send buffer larger than this is not kept */
 
 /* An open call: in its bucket, and in the list of all by age. */
 struct call {
-    uint64_t handle;                         /* also its id, bare or within a string */
-    char id[32];                             /* JSON text, as sent and as it must come back */
+    uint64_t handle; /* also its id, bare or within a string */
+    char id[32];     /* JSON text, as sent and as it must come back */
     char method[METHOD_SHOWN];
     int64_t deadline, hard_deadline;
     int timeout_ms;
@@ -33,14 +33,14 @@ struct peer {
     struct call *oldest, *newest;
     size_t inflight;
     uint64_t last_handle;
-    struct timer *timer;                     /* set to timer_at, which no open call's deadline precedes */
+    struct timer *timer; /* set to timer_at, which no open call's deadline precedes */
     int64_t timer_at;
     int hard_ms;
     struct buf out;
     struct peer_stats stats;
-    struct error why;                        /* of the close */
+    struct error why; /* of the close */
     bool closed, freed;
-    unsigned refs;                           /* the owner, and callbacks under way */
+    unsigned refs; /* the owner, and callbacks under way */
 };
 
 /* ---- life ---- */
@@ -120,8 +120,10 @@ static void call_unlink(struct peer *p, struct call *c)
         timer_clear(p->timer);
 }
 
-/* The one place where a call ends: out of the table first, called last. The callback may free the peer. */
-static void finish(struct peer *p, struct call *c, const struct rpc_msg *reply, const struct error *e)
+/* The one place where a call ends: out of the table first, called last. The callback may free
+ * the peer. */
+static void finish(struct peer *p, struct call *c, const struct rpc_msg *reply,
+                   const struct error *e)
 {
     reply_fn done = c->done;
     void *ctx = c->ctx;
@@ -211,7 +213,8 @@ static void member_str(struct buf *b, const char *key, struct str s)
     json_put_str(b, s);
 }
 
-/* A line break between tokens of what others wrote would cut the message in two. Within strings JSON has none. */
+/* A line break between tokens of what others wrote would cut the message in two. Within strings
+ * JSON has none. */
 static void blank_line_breaks(struct buf *b)
 {
     char *at = b->p, *end = b->p + b->n;
@@ -241,7 +244,8 @@ static bool is_open(const struct peer *p, struct error *e)
     return !p->closed;
 }
 
-uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, void *ctx, struct error *e)
+uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, void *ctx,
+                   struct error *e)
 {
     int64_t now = clock_ms();
     struct call *c;
@@ -250,15 +254,20 @@ uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, 
     if (!is_open(p, e))
         return 0;
     if (p->inflight >= PEER_MAX_INFLIGHT) {
-        error_set(e, ERR_LIMIT, "more than %d calls are waiting for an answer", PEER_MAX_INFLIGHT);
+        error_set(e, ERR_LIMIT, "more than %d calls are waiting for an answer",
+                  PEER_MAX_INFLIGHT);
         return 0;
     }
     c = NEW(struct call);
     *c = (struct call){
-        .handle = ++p->last_handle, .done = done, .ctx = ctx, .hard_deadline = now + p->hard_ms,
+        .handle = ++p->last_handle,
+        .done = done,
+        .ctx = ctx,
+        .hard_deadline = now + p->hard_ms,
         .timeout_ms = opts->timeout_ms > 0 ? opts->timeout_ms : 1,
     };
-    snprintf(c->id, sizeof c->id, opts->string_id ? "\"probe-%llu\"" : "%llu", (unsigned long long)c->handle);
+    snprintf(c->id, sizeof c->id, opts->string_id ? "\"probe-%llu\"" : "%llu",
+             (unsigned long long)c->handle);
     snprintf(c->method, sizeof c->method, "%s", opts->method);
     set_deadline(c, now);
     b = message_begin(p);
@@ -330,8 +339,8 @@ bool peer_reply(struct peer *p, struct str id, struct str result, struct error *
     return message_send(p, e);
 }
 
-bool peer_reply_error(struct peer *p, struct str id, int64_t code, struct str message, struct str data,
-                      struct error *e)
+bool peer_reply_error(struct peer *p, struct str id, int64_t code, struct str message,
+                      struct str data, struct error *e)
 {
     struct buf *b;
 
@@ -367,8 +376,8 @@ static void answer(struct peer *p, const struct rpc_msg *m)
         finish(p, c, m, NULL);
     } else if (c) {
         p->stats.answers++;
-        error_set(&e, ERR_INVALID, "'%s' failed: %.*s (code %lld)", c->method, STR_F(str_upto(m->message, ERROR_MSG_MAX)),
-                  (long long)m->code);
+        error_set(&e, ERR_INVALID, "'%s' failed: %.*s (code %lld)", c->method,
+                  STR_F(str_upto(m->message, ERROR_MSG_MAX)), (long long)m->code);
         finish(p, c, m, &e);
     } else if (handle && handle <= p->last_handle && !call_of(p, handle)) {
         p->stats.late++;
@@ -381,7 +390,8 @@ static void answer(struct peer *p, const struct rpc_msg *m)
 }
 
 /* A broken answer to an open call ends that call: nothing better will come. */
-static void malformed(struct peer *p, yyjson_val *v, const struct rpc_msg *m, const struct error *why)
+static void malformed(struct peer *p, yyjson_val *v, const struct rpc_msg *m,
+                      const struct error *why)
 {
     struct call *c = json_get(v, "method") ? NULL : call_of_id(p, m->id);
 
@@ -420,7 +430,8 @@ bool peer_feed_value(struct peer *p, struct rpc_doc *doc, yyjson_val *v)
     return drop(p);
 }
 
-/* No batches here: the calls that it answers end, once each, and the rest is dropped as one malformed line. */
+/* No batches here: the calls that it answers end, once each, and the rest is dropped as one
+ * malformed line. */
 static void refuse_batch(struct peer *p, struct rpc_doc *doc)
 {
     struct error e;
@@ -431,7 +442,8 @@ static void refuse_batch(struct peer *p, struct rpc_doc *doc)
         struct rpc_msg m;
         struct call *c = NULL;
 
-        if (rpc_msg_read(&m, doc, it.val, NULL) && (m.kind == RPC_RESULT || m.kind == RPC_ERROR))
+        if (rpc_msg_read(&m, doc, it.val, NULL) &&
+            (m.kind == RPC_RESULT || m.kind == RPC_ERROR))
             c = call_of_id(p, m.id);
         rpc_msg_done(&m);
         if (c)
@@ -531,7 +543,7 @@ void peer_free(struct peer *p)
     error_set(&e, ERR_CLOSED, "the connection was closed");
     p->freed = true;
     peer_close(p, &e);
-    finish_all(p);                           /* freed from within a callback of peer_close() */
+    finish_all(p); /* freed from within a callback of peer_close() */
     timer_free(p->timer);
     p->timer = NULL;
     drop(p);

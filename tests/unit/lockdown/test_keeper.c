@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The keeper at its wire (base/keeper_wire.h), without a loop; loop/test_child has it at work. WK-8. */
+/* The keeper at its wire (base/keeper_wire.h), without a loop; loop/test_child has it at work.
+ * WK-8. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,9 +27,9 @@
 #include "base/proctree.h"
 #include "lockdown/keeper.h"
 
-#define GRACE_MS 5000
-#define RUNNERS 20
-#define RUNNER_LIFE_MS 20000                 /* a failed test does not leave them for ever */
+#define GRACE_MS       5000
+#define RUNNERS        20
+#define RUNNER_LIFE_MS 20000 /* a failed test does not leave them for ever */
 
 static int slack(void)
 {
@@ -41,7 +42,7 @@ static int slack(void)
 struct kept {
     pid_t keeper;
     int control;
-    int out;                                 /* what the tree writes; ends when the last of it is gone */
+    int out; /* what the tree writes; ends when the last of it is gone */
 };
 
 static struct kept keep(const char *const *program)
@@ -61,7 +62,8 @@ static struct kept keep(const char *const *program)
         dup2(control[0], KEEPER_CONTROL_FD);
         for (int fd = KEEPER_CONTROL_FD + 1; fd < 64; fd++)
             close(fd);
-        environ = (char *[]){ (char[]){ "~PATH=/usr/bin:/bin" }, (char[]){ "KEEPERS_OWN=1" }, NULL };
+        environ =
+            (char *[]){ (char[]){ "~PATH=/usr/bin:/bin" }, (char[]){ "KEEPERS_OWN=1" }, NULL };
         _exit(keeper_main(argc, argv));
     }
     close(control[0]);
@@ -140,8 +142,13 @@ static void end(struct kept *k, int code)
 
 static void it_tells_start_exit_and_empty_in_this_order(void **state)
 {
-    static const struct { const char *script; int status; } cases[] = {
-        { "exit 0", 0 }, { "exit 7", 7 << 8 }, { "kill -9 $$", SIGKILL },
+    static const struct {
+        const char *script;
+        int status;
+    } cases[] = {
+        { "exit 0", 0 },
+        { "exit 7", 7 << 8 },
+        { "kill -9 $$", SIGKILL },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -158,7 +165,10 @@ static void it_tells_start_exit_and_empty_in_this_order(void **state)
 
 static void a_program_that_cannot_run_is_told_with_its_errno(void **state)
 {
-    static const struct { const char *path; int err; } cases[] = { { "/no/such", ENOENT }, { "/etc", EACCES } };
+    static const struct {
+        const char *path;
+        int err;
+    } cases[] = { { "/no/such", ENOENT }, { "/etc", EACCES } };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *program[] = { cases[i].path, NULL };
@@ -192,7 +202,7 @@ static void it_stays_until_the_last_descendant_is_gone(void **state)
     hear_kind(&k, KEEPER_STARTED);
     assert_int_equal(hear_kind(&k, KEEPER_EXITED), 1 << 8);
     struct pollfd p = { .fd = k.control, .events = POLLIN };
-    assert_int_equal(poll(&p, 1, 50), 0);    /* not empty yet, and it does not claim so */
+    assert_int_equal(poll(&p, 1, 50), 0); /* not empty yet, and it does not claim so */
     hear_kind(&k, KEEPER_EMPTY);
     assert_tree_gone(&k);
     end(&k, 0);
@@ -201,14 +211,15 @@ static void it_stays_until_the_last_descendant_is_gone(void **state)
 
 static void terminate_goes_to_the_programs_group_only(void **state)
 {
-    struct kept k = keep_sh("trap 'echo t; exit 3' TERM; setsid sh -c 'trap \"\" TERM; sleep 0.4' & echo r; wait");
+    struct kept k = keep_sh(
+        "trap 'echo t; exit 3' TERM; setsid sh -c 'trap \"\" TERM; sleep 0.4' & echo r; wait");
 
     hear_kind(&k, KEEPER_STARTED);
     assert_int_equal(read_byte(&k), 'r');
     usleep(20000);
     order(&k, KEEPER_TERM);
     assert_int_equal(hear_kind(&k, KEEPER_EXITED), 3 << 8);
-    order(&k, KEEPER_TERM);                  /* the program is gone: must hit nobody else */
+    order(&k, KEEPER_TERM); /* the program is gone: must hit nobody else */
     hear_kind(&k, KEEPER_EMPTY);
     end(&k, 0);
     (void)state;
@@ -340,7 +351,10 @@ static void a_tree_that_forks_ahead_of_the_killing_ends(void **state)
 static void without_an_owner_it_refuses(void **state)
 {
     static const char *const argvs[][5] = {
-        { "keeper", NULL }, { "keeper", "--", NULL }, { "keeper", "x", "/bin/true", NULL }, { "keeper", "--", "/bin/true", NULL },
+        { "keeper", NULL },
+        { "keeper", "--", NULL },
+        { "keeper", "x", "/bin/true", NULL },
+        { "keeper", "--", "/bin/true", NULL },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(argvs); i++) {
@@ -394,7 +408,7 @@ static void the_stat_files_give_the_whole_tree(void **state)
     assert_int_equal(l.n, 4);
     assert_true(has(&l, a) && has(&l, b));
     assert_true(proctree_look(PROCTREE_STAT, "/proc", getpid(), &l, NULL));
-    assert_int_equal(l.n, 4);                /* each once */
+    assert_int_equal(l.n, 4); /* each once */
     free(l.v);
     assert_int_equal(proctree_kill(GRACE_MS * slack(), NULL, NULL), 0);
     (void)state;
@@ -424,17 +438,20 @@ static void note_visit(pid_t pid)
     visited[nvisited++] = pid;
 }
 
-/* Kernels without the children files exist, and so do kernels with them: the shape is made here. */
+/* Kernels without the children files exist, and so do kernels with them: the shape is made
+ * here. */
 static void the_children_files_give_the_whole_tree(void **state)
 {
-    static const struct { const char *path, *text; } files[] = {
+    static const struct {
+        const char *path, *text;
+    } files[] = {
         { "100/task/100/children", "101 102 " },
-        { "100/task/150/children", "103 " },                  /* of another thread */
+        { "100/task/150/children", "103 " }, /* of another thread */
         { "101/task/101/children", "" },
         { "102/task/102/children", "104 " },
         { "103/task/103/children", "" },
-        { "104/task/104/children", "101 105 " },              /* seen before: not twice */
-        { "999/task/999/children", "998 " },                  /* a stranger */
+        { "104/task/104/children", "101 105 " }, /* seen before: not twice */
+        { "999/task/999/children", "998 " },     /* a stranger */
     };
     char root[] = "/tmp/test-keeper-XXXXXX", rm[64];
     struct pid_list l = { 0 };
@@ -479,7 +496,7 @@ static void a_name_with_parentheses_hides_nothing(void **state)
 
 static void killing_gives_up_after_its_time(void **state)
 {
-    assert_int_equal(proctree_kill(0, NULL, NULL), 0);        /* nothing there: done at once */
+    assert_int_equal(proctree_kill(0, NULL, NULL), 0); /* nothing there: done at once */
     pid_t pid = sleeper_below(1);
     assert_true(proctree_kill(0, NULL, NULL) > 0);
     assert_int_equal(proctree_kill(GRACE_MS * slack(), NULL, NULL), 0);

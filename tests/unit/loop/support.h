@@ -49,7 +49,8 @@ static inline void lose_patience(void *ctx)
     loop_stop(p->loop);
 }
 
-/* Runs the loop until somebody stops it; fails the test when that takes longer than ms * slack. */
+/* Runs the loop until somebody stops it; fails the test when that takes longer than ms * slack.
+ */
 static inline void run_until_stopped(struct loop *l, int ms)
 {
     struct patience p = { .loop = l };

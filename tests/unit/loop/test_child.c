@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Each test that says "either way" runs its programs directly and under a keeper: the contract is the same. */
+/* Each test that says "either way" runs its programs directly and under a keeper: the contract
+ * is the same. */
 #include "support.h"
 
 #include <fcntl.h>
@@ -11,17 +12,18 @@
 #include "loop/child.h"
 #include "loop/signal.h"
 
-#define GRACE_MS 3000                        /* plenty for a few processes, before slack */
+#define GRACE_MS 3000 /* plenty for a few processes, before slack */
 
 struct kid {
     struct loop *loop;
     struct child *c;
-    struct buf lines;                        /* each followed by '|' */
+    struct buf lines; /* each followed by '|' */
     int exits, broken, too_long;
     struct child_exit how;
     struct error why;
     char err[1024];
-    bool stop_at_line, free_at_line, free_at_exit, free_at_broken, stop_at_broken;
+    bool look_at_stderr, stop_at_line, free_at_line, free_at_exit, free_at_broken,
+        stop_at_broken;
 };
 
 static void on_line(void *ctx, struct str line, bool too_long)
@@ -30,6 +32,8 @@ static void on_line(void *ctx, struct str line, bool too_long)
 
     assert_int_equal(k->exits, 0);
     k->too_long += too_long;
+    if (k->look_at_stderr)
+        assert_true(child_stderr(k->c).n > 0);
     buf_add(&k->lines, line);
     buf_addc(&k->lines, '|');
     if (k->free_at_line) {
@@ -70,7 +74,9 @@ static void on_broken(void *ctx, const struct error *why)
         loop_stop(k->loop);
 }
 
-static const struct child_ops ops = { .on_line = on_line, .on_exit = on_exit_, .on_stdin_broken = on_broken };
+static const struct child_ops ops = { .on_line = on_line,
+                                      .on_exit = on_exit_,
+                                      .on_stdin_broken = on_broken };
 
 static void kid_start_in(struct kid *k, struct loop *l, const char *script, struct child_opts o)
 {
@@ -194,7 +200,10 @@ static void assert_gone_soon(pid_t pid)
 
 static void lines_exit_and_stderr_arrive_either_way(void **state)
 {
-    static const struct { const char *script, *lines, *err; int code, signal; } cases[] = {
+    static const struct {
+        const char *script, *lines, *err;
+        int code, signal;
+    } cases[] = {
         { "echo one; echo two; echo bad >&2; exit 3", "one|two|", "bad\n", 3, 0 },
         { "exit 0", "", "", 0, 0 },
         { "printf 'no newline'", "no newline|", "", 0, 0 },
@@ -239,7 +248,8 @@ static void stderr_is_drained_into_a_bounded_ring(void **state)
 {
     struct kid k = { 0 };
 
-    kid_start(&k, "head -c 3000000 /dev/zero | tr '\\0' e >&2; printf 'the end' >&2; echo done", true);
+    kid_start(&k, "head -c 3000000 /dev/zero | tr '\\0' e >&2; printf 'the end' >&2; echo done",
+              true);
     wait_exit(&k);
     assert_str(buf_str(&k.lines), "done|");
     struct str err = child_stderr(k.c);
@@ -249,9 +259,25 @@ static void stderr_is_drained_into_a_bounded_ring(void **state)
     (void)state;
 }
 
+static void looking_at_stderr_from_a_line_disturbs_no_line(void **state)
+{
+    struct kid k = { .look_at_stderr = true };
+
+    kid_start(&k, "printf 'EEEEEEEEEEEEEEEEEEEEEEEEE' >&2; printf 'a\\nb\\nc\\n'", true);
+    wait_exit(&k);
+    assert_str(buf_str(&k.lines), "a|b|c|");
+    kid_end(&k);
+    (void)state;
+}
+
 static void a_program_that_cannot_run_is_an_error_or_exit_127(void **state)
 {
-    static const struct { const char *name; bool keeper; enum err_kind kind; const char *says; } cases[] = {
+    static const struct {
+        const char *name;
+        bool keeper;
+        enum err_kind kind;
+        const char *says;
+    } cases[] = {
         { "no-such-program-here", false, ERR_NOT_FOUND, "no-such-program-here" },
         { "no-such-program-here", true, ERR_NOT_FOUND, "no-such-program-here" },
         { "", true, ERR_NOT_FOUND, "PATH" },
@@ -305,7 +331,8 @@ static void a_flood_without_newline_is_discarded_and_then_ended(void **state)
 {
     struct kid k = { 0 };
 
-    kid_start_in(&k, loop_new(), "exec cat /dev/zero", (struct child_opts){ .keeper = true, .max_line = 1000 });
+    kid_start_in(&k, loop_new(), "exec cat /dev/zero",
+                 (struct child_opts){ .keeper = true, .max_line = 1000 });
     while (!k.exits)
         run_until_stopped(k.loop, 20000);
     assert_int_equal(k.too_long, 1);
@@ -344,7 +371,8 @@ static void without_stdin_it_is_dev_null(void **state)
 {
     struct kid k = { 0 };
 
-    kid_start_in(&k, loop_new(), "readlink /proc/self/fd/0", (struct child_opts){ .no_stdin = true });
+    kid_start_in(&k, loop_new(), "readlink /proc/self/fd/0",
+                 (struct child_opts){ .no_stdin = true });
     assert_false(child_write(k.c, STR("x"), NULL));
     wait_exit(&k);
     assert_str(buf_str(&k.lines), "/dev/null|");
@@ -361,7 +389,8 @@ static void a_stalled_stdin_is_reported_while_others_proceed(void **state)
     auto_free char *big = mem_alloc(n);
     int64_t at;
 
-    kid_start_in(&stuck, l, "exec sleep 100", (struct child_opts){ .keeper = true, .stdin_stall_ms = 300 * slack() });
+    kid_start_in(&stuck, l, "exec sleep 100",
+                 (struct child_opts){ .keeper = true, .stdin_stall_ms = 300 * slack() });
     kid_start_in(&other, l, "cat", (struct child_opts){ .keeper = true });
     assert_true(child_write(stuck.c, (struct str){ big, n }, NULL));
     at = clock_ms();
@@ -372,7 +401,7 @@ static void a_stalled_stdin_is_reported_while_others_proceed(void **state)
     run_until_stopped(l, 2000);
     assert_int_equal(stuck.broken, 1);
     assert_int_equal(stuck.why.kind, ERR_TIMEOUT);
-    assert_int_equal(stuck.exits, 0);        /* it may still run: that is the owner's to decide */
+    assert_int_equal(stuck.exits, 0); /* it may still run: that is the owner's to decide */
     assert_false(child_write(stuck.c, STR("x"), NULL));
     kid_end_in(&stuck);
     kid_end(&other);
@@ -393,11 +422,13 @@ static void a_closed_stdin_is_reported_once(void **state)
 
 /* ---- what a program sees ---- */
 
-/* MS-71: nothing but the three pipes, exactly the given environment, its own process group; the session: next test. */
+/* MS-71: nothing but the three pipes, exactly the given environment, its own process group; the
+ * session: next test. */
 static void a_program_sees_only_what_it_was_given(void **state)
 {
     const char *env[] = { "PATH=/usr/bin:/bin", "LD_PRELOAD=", "X=~y", "EMPTY=", NULL };
-    const char *script = "tr '\\0' '\\n' </proc/$$/environ; pwd; cd /proc/$$/fd; for f in [0-9]*; do [ -e $f ] && printf '%s ' $f; done; echo;"
+    const char *script = "tr '\\0' '\\n' </proc/$$/environ; pwd; cd /proc/$$/fd; for f in "
+                         "[0-9]*; do [ -e $f ] && printf '%s ' $f; done; echo;"
                          "set -- $(cat /proc/$$/stat); [ $5 = $$ ] && echo group;"
                          "grep -E '^Sig(Blk|Ign)' /proc/$$/status | cut -f2";
     int kept = open("/dev/null", O_RDONLY);
@@ -405,31 +436,38 @@ static void a_program_sees_only_what_it_was_given(void **state)
     for (int keeper = 0; keeper < 2; keeper++) {
         struct kid k = { 0 };
 
-        kid_start_in(&k, loop_new(), script, (struct child_opts){ .env = env, .cwd = "/proc", .keeper = keeper });
+        kid_start_in(&k, loop_new(), script,
+                     (struct child_opts){ .env = env, .cwd = "/proc", .keeper = keeper });
         wait_exit(&k);
-        assert_str(buf_str(&k.lines), "PATH=/usr/bin:/bin|LD_PRELOAD=|X=~y|EMPTY=|/proc|0 1 2 |group|"
-                                      "0000000000000000|0000000000000000|");
+        assert_str(buf_str(&k.lines),
+                   "PATH=/usr/bin:/bin|LD_PRELOAD=|X=~y|EMPTY=|/proc|0 1 2 |group|"
+                   "0000000000000000|0000000000000000|");
         kid_end(&k);
     }
     close(kept);
     (void)state;
 }
 
-/* WK-8: the keeper is in its own session and holds no copy of the program's pipes, only its control socket. */
+/* WK-8: the keeper is in its own session and holds no copy of the program's pipes, only its
+ * control socket. */
 static void the_keeper_lets_go_of_the_pipes(void **state)
 {
-    const char *script = "sleep 0.05; for f in 0 1 2; do readlink /proc/$PPID/fd/$f; done; readlink /proc/$PPID/fd/3 | cut -c1-6;"
-                         "cat /proc/$PPID/comm; set -- $(cat /proc/$PPID/stat | sed 's/([^)]*)/x/'); [ $6 = $PPID ] && echo leader";
+    const char *script = "sleep 0.05; for f in 0 1 2; do readlink /proc/$PPID/fd/$f; done; "
+                         "readlink /proc/$PPID/fd/3 | cut -c1-6;"
+                         "cat /proc/$PPID/comm; set -- $(cat /proc/$PPID/stat | sed "
+                         "'s/([^)]*)/x/'); [ $6 = $PPID ] && echo leader";
     struct kid k = { 0 };
 
     kid_start(&k, script, true);
     wait_exit(&k);
-    assert_str(buf_str(&k.lines), "/dev/null|/dev/null|/dev/null|socket|symposium-keep|leader|");
+    assert_str(buf_str(&k.lines),
+               "/dev/null|/dev/null|/dev/null|socket|symposium-keep|leader|");
     kid_end(&k);
     (void)state;
 }
 
-/* What is meant for the program must not act on the keeper: the loader complains once, for the program, not twice. */
+/* What is meant for the program must not act on the keeper: the loader complains once, for the
+ * program, not twice. */
 static void the_environment_does_not_act_on_the_keeper(void **state)
 {
     const char *env[] = { "PATH=/usr/bin:/bin", "LD_PRELOAD=/no/such/library.so", NULL };
@@ -447,7 +485,8 @@ static void the_environment_does_not_act_on_the_keeper(void **state)
 
 /* ---- stopping ---- */
 
-/* MS-58: a well-behaved program is gone soon after stdin closes; nobody waits for the ladder. */
+/* MS-58: a well-behaved program is gone soon after stdin closes; nobody waits for the ladder.
+ */
 static void a_well_behaved_program_needs_no_signal(void **state)
 {
     for (int keeper = 0; keeper < 2; keeper++) {
@@ -468,7 +507,10 @@ static void a_well_behaved_program_needs_no_signal(void **state)
 
 static void the_ladder_terminates_then_kills(void **state)
 {
-    static const struct { const char *script; int signal, min_ms; } cases[] = {
+    static const struct {
+        const char *script;
+        int signal, min_ms;
+    } cases[] = {
         { "echo up; exec sleep 100", SIGTERM, 30 },
         { "trap '' TERM; echo up; while :; do sleep 100; done", SIGKILL, 120 },
     };
@@ -503,7 +545,7 @@ static void a_second_stop_may_only_be_sooner(void **state)
     wait_exit(&k);
     assert_int_equal(k.how.signal, SIGKILL);
     assert_true(clock_ms() - at < GRACE_MS * slack());
-    child_stop(k.c, (struct child_ladder){ 0, 0 });      /* after the end: nothing */
+    child_stop(k.c, (struct child_ladder){ 0, 0 }); /* after the end: nothing */
     kid_end(&k);
     (void)state;
 }
@@ -519,7 +561,8 @@ static void fifty_deaf_programs_are_gone_within_the_ladder(void **state)
 
     memset(k, 0, sizeof k);
     for (size_t i = 0; i < ARRAY_LEN(k); i++)
-        kid_start_in(&k[i], l, "trap '' TERM HUP INT; echo $$; while :; do sleep 1000; done", (struct child_opts){ .keeper = true });
+        kid_start_in(&k[i], l, "trap '' TERM HUP INT; echo $$; while :; do sleep 1000; done",
+                     (struct child_opts){ .keeper = true });
     while (up < (int)ARRAY_LEN(k)) {
         run_for(l, 10);
         up = 0;
@@ -547,10 +590,14 @@ static void fifty_deaf_programs_are_gone_within_the_ladder(void **state)
 
 /* ---- trees ---- */
 
-/* Says the pid of a daemon that has left session and process group, and whose parent has exited. */
-#define DAEMON "setsid sh -c '(trap \"\" TERM HUP; exec sh -c \"echo \\$\\$; while :; do sleep 1000; done\")& exit 0' & "
+/* Says the pid of a daemon that has left session and process group, and whose parent has
+ * exited. */
+#define DAEMON                                                                              \
+    "setsid sh -c '(trap \"\" TERM HUP; exec sh -c \"echo \\$\\$; while :; do sleep 1000; " \
+    "done\")& exit 0' & "
 
-/* SEC-45: found by the exit, not by the end of stdout; what is left of the tree is killed then. */
+/* SEC-45: found by the exit, not by the end of stdout; what is left of the tree is killed then.
+ */
 static void a_daemon_that_holds_stdout_delays_the_exit_only_a_little(void **state)
 {
     struct kid k = { 0 };
@@ -621,7 +668,7 @@ static void nothing_survives_the_sigkill_of_its_owner(void **state)
         if (write(told[1], tree, sizeof tree) != (ssize_t)sizeof tree)
             _exit(1);
         for (;;)
-            pause();                         /* not even in the loop: the kernel alone must do it */
+            pause(); /* not even in the loop: the kernel alone must do it */
     }
     close(told[1]);
     assert_int_equal(read(told[0], tree, sizeof tree), sizeof tree);
@@ -652,7 +699,10 @@ static void nothing_survives_the_sigkill_of_its_keeper(void **state)
     pid_t daemon, program, keeper;
 
     reaper_adopt_orphans();
-    kid_start(&k, "setsid sh -c '(echo $$; exec sleep 1000) & echo; sleep 1000' & while :; do sleep 1000; done", true);
+    kid_start(&k,
+              "setsid sh -c '(echo $$; exec sleep 1000) & echo; sleep 1000' & while :; do "
+              "sleep 1000; done",
+              true);
     wait_line(&k);
     daemon = pid_in_line(&k, 0);
     program = wait_pid(&k);
@@ -662,7 +712,7 @@ static void nothing_survives_the_sigkill_of_its_keeper(void **state)
     wait_exit(&k);
     assert_int_equal(k.how.code, -1);
     assert_int_equal(k.how.signal, SIGKILL);
-    assert_false(child_tree_empty(k.c));     /* nobody is left who could know */
+    assert_false(child_tree_empty(k.c)); /* nobody is left who could know */
     assert_gone_soon(program);
     assert_false(gone(daemon));
     kid_end(&k);
@@ -677,9 +727,15 @@ static void a_child_may_be_freed_by_each_of_its_callbacks(void **state)
 {
     for (int keeper = 0; keeper < 2; keeper++) {
         for (int where = 0; where < 3; where++) {
-            struct kid k = { .free_at_line = where == 0, .free_at_exit = where == 1, .free_at_broken = where == 2 };
+            struct kid k = { .free_at_line = where == 0,
+                             .free_at_exit = where == 1,
+                             .free_at_broken = where == 2 };
 
-            kid_start(&k, where == 2 ? "exec <&-; sleep 100" : where == 1 ? "exit 0" : "echo a; echo b; sleep 100", keeper);
+            kid_start(&k,
+                      where == 2   ? "exec <&-; sleep 100"
+                      : where == 1 ? "exit 0"
+                                   : "echo a; echo b; sleep 100",
+                      keeper);
             run_until_stopped(k.loop, GRACE_MS);
             assert_null(k.c);
             empty_loop(k.loop);
@@ -695,14 +751,15 @@ static void a_child_may_be_freed_by_each_of_its_callbacks(void **state)
 static void freeing_at_the_last_line_of_a_draining_child_is_safe(void **state)
 {
     for (int keeper = 0; keeper < 2; keeper++) {
-        static const char *const scripts[] = { "printf last", "echo last", "(sleep 100)& printf last" };
+        static const char *const scripts[] = { "printf last", "echo last",
+                                               "(sleep 100)& printf last" };
 
         for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
             struct kid k = { 0 };
 
             kid_start(&k, scripts[i], keeper);
             child_pause(k.c);
-            run_for(k.loop, 50);             /* the exit is seen, the line is not */
+            run_for(k.loop, 50); /* the exit is seen, the line is not */
             k.free_at_line = true;
             child_resume(k.c);
             run_until_stopped(k.loop, GRACE_MS);
@@ -749,6 +806,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lines_exit_and_stderr_arrive_either_way),
         cmocka_unit_test(much_output_before_the_exit_is_not_lost),
         cmocka_unit_test(stderr_is_drained_into_a_bounded_ring),
+        cmocka_unit_test(looking_at_stderr_from_a_line_disturbs_no_line),
         cmocka_unit_test(a_program_that_cannot_run_is_an_error_or_exit_127),
         cmocka_unit_test(the_last_lines_wait_for_a_paused_owner),
         cmocka_unit_test(a_flood_without_newline_is_discarded_and_then_ended),

@@ -4,9 +4,9 @@
 #include "loop/lines.h"
 
 struct heard {
-    char text[512];               /* each line in brackets; an over-long one in <> */
+    char text[512]; /* each line in brackets; an over-long one in <> */
     size_t n;
-    int stop_after;               /* 0: never */
+    int stop_after; /* 0: never */
     int lines;
 };
 
@@ -14,11 +14,14 @@ static bool hear(void *ctx, struct str line, bool too_long)
 {
     struct heard *h = ctx;
 
-    h->n += (size_t)snprintf(h->text + h->n, sizeof h->text - h->n, too_long ? "<%.*s>" : "[%.*s]", STR_F(line));
+    h->n += (size_t)snprintf(h->text + h->n, sizeof h->text - h->n,
+                             too_long ? "<%.*s>" : "[%.*s]", STR_F(line));
     return !h->stop_after || ++h->lines < h->stop_after;
 }
 
-static const struct { const char *in, *heard, *rest; } cases[] = {
+static const struct {
+    const char *in, *heard, *rest;
+} cases[] = {
     { "", "", "" },
     { "a\n", "[a]", "" },
     { "a\nb\n", "[a][b]", "" },
@@ -47,7 +50,8 @@ static void lines_come_whole_whatever_the_reads_are(void **state)
             lines_init(&l, 8);
             assert_true(lines_feed(&l, str_upto(all, at), hear, &h));
             assert_true(lines_feed(&l, str_from(all, at), hear, &h));
-            /* What is shown of an over-long line depends on the read that made it so: compare up to there. */
+            /* What is shown of an over-long line depends on the read that made it so: compare
+             * up to there. */
             if (!strchr(cases[i].heard, '<'))
                 assert_string_equal(h.text, cases[i].heard);
             else
@@ -109,7 +113,8 @@ static bool count_bytes(void *ctx, struct str line, bool too_long)
     return true;
 }
 
-/* security.md 3.2: a line over the ceiling is discarded to its newline; memory stays bounded. */
+/* security.md 3.2: a line over the ceiling is discarded to its newline; memory stays bounded.
+ */
 static void a_gibibyte_without_newline_needs_no_memory(void **state)
 {
     size_t chunk = (size_t)64 << 10, total = (size_t)1 << 30, told = 0;
@@ -172,7 +177,8 @@ static bool free_lines(void *ctx, struct str line, bool too_long)
 
 static void the_receiver_may_free_the_lines(void **state)
 {
-    static const char *const in[] = { "whole\nrest", "far too long\nrest", "far too long and not ended" };
+    static const char *const in[] = { "whole\nrest", "far too long\nrest",
+                                      "far too long and not ended" };
 
     for (size_t i = 0; i < ARRAY_LEN(in); i++) {
         struct owner o = { NEW(struct lines) };

@@ -33,7 +33,7 @@ static void deferred_calls_come_once_in_order_before_the_loop_sleeps(void **stat
     loop_defer(n.loop, note_b_then_a, &n);
     loop_defer(n.loop, note_a, &n);
     assert_string_equal(n.text, "");
-    loop_run(n.loop);                        /* ends: nothing is left that could call back */
+    loop_run(n.loop); /* ends: nothing is left that could call back */
     assert_string_equal(n.text, "baa");
     loop_free(n.loop);
     (void)state;
@@ -54,7 +54,7 @@ static void deferring_again_and_again_does_not_starve_timers(void **state)
     loop_defer(n.loop, defer_forever, &n);
     run_for(n.loop, 5);
     assert_true(n.calls > 1);
-    loop_free(n.loop);                       /* the one still queued is dropped */
+    loop_free(n.loop); /* the one still queued is dropped */
     (void)state;
 }
 
@@ -79,7 +79,7 @@ static void note_timer(void *ctx)
     struct note *n = ctx;
 
     n->calls++;
-    timer_free(n->timer);                    /* from inside its own callback */
+    timer_free(n->timer); /* from inside its own callback */
     n->timer = NULL;
 }
 
@@ -90,7 +90,7 @@ static void a_timer_fires_once_and_never_early_after_a_long_callback(void **stat
 
     n.timer = timer_new(n.loop, note_timer, &n);
     timer_set(n.timer, 60000);
-    usleep(30000);                           /* the loop's idea of now is old */
+    usleep(30000); /* the loop's idea of now is old */
     at = clock_ms();
     timer_set(n.timer, 20);
     loop_run(n.loop);
@@ -178,13 +178,13 @@ static void exits_reach_their_watchers_also_when_they_come_before_the_first_watc
         pid_t pid = fork_exiting(i + 1, i == 0 ? 0 : 5);
 
         if (i == 0)
-            usleep(20000);                   /* exited before SIGCHLD is caught */
+            usleep(20000); /* exited before SIGCHLD is caught */
         reaper_watch(x.loop, pid, note_exit, &x);
     }
     run_until_stopped(x.loop, 2000);
     assert_int_equal(x.n, 3);
     assert_int_equal(WEXITSTATUS(x.status[0]), 1);
-    loop_run(x.loop);                        /* no watch is left to hold it */
+    loop_run(x.loop); /* no watch is left to hold it */
     loop_free(x.loop);
     (void)state;
 }
@@ -192,7 +192,8 @@ static void exits_reach_their_watchers_also_when_they_come_before_the_first_watc
 static void a_forgotten_child_and_a_stranger_are_reaped_silently(void **state)
 {
     struct exits x = { .loop = loop_new(), .wanted = 1 };
-    pid_t forgotten = fork_exiting(1, 0), stranger = fork_exiting(2, 0), watched = fork_exiting(3, 20);
+    pid_t forgotten = fork_exiting(1, 0), stranger = fork_exiting(2, 0),
+          watched = fork_exiting(3, 20);
 
     reaper_watch(x.loop, forgotten, note_exit, &x);
     reaper_forget(x.loop, forgotten);
@@ -215,7 +216,7 @@ static void the_last_sweep_leaves_nothing(void **state)
             if (fork() == 0)
                 setsid();
             else if (i == 0)
-                _exit(0);                    /* its child becomes an orphan, that is ours */
+                _exit(0); /* its child becomes an orphan, that is ours */
             for (;;)
                 pause();
         }

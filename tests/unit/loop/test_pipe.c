@@ -88,7 +88,7 @@ static void reads_come_at_once_and_the_end_once(void **state)
     run_until_stopped(x.loop, 1000);
     assert_int_equal(x.ends, 1);
     assert_false(x.failed);
-    loop_run(x.loop);                        /* nothing more can come: the loop ends */
+    loop_run(x.loop); /* nothing more can come: the loop ends */
     assert_int_equal(x.ends, 1);
     seen_end(&x);
     (void)state;
@@ -102,7 +102,8 @@ static void a_regular_file_and_dev_null_are_read_to_the_end(void **state)
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         struct seen x = seen_new();
         size_t n = 300000;
-        int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC) : memfd_create("input", MFD_CLOEXEC);
+        int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC)
+                          : memfd_create("input", MFD_CLOEXEC);
 
         if (!paths[i]) {
             auto_free char *text = mem_alloc(n);
@@ -128,7 +129,7 @@ static void a_regular_file_obeys_pause_and_may_be_freed_while_it_is_read(void **
 
     assert_int_equal(ftruncate(fd, 200000), 0);
     x.pipe = pipe_new(x.loop, fd, NULL, &duplex, &x);
-    pipe_pause(x.pipe);                      /* the first read is already under way */
+    pipe_pause(x.pipe); /* the first read is already under way */
     run_for(x.loop, 20);
     assert_int_equal(x.data.n, 0);
     x.pause_at_data = true;
@@ -136,7 +137,7 @@ static void a_regular_file_obeys_pause_and_may_be_freed_while_it_is_read(void **
     run_until_stopped(x.loop, 2000);
     assert_true(x.data.n > 0 && x.data.n < 200000);
     pipe_resume(x.pipe);
-    pipe_free(x.pipe);                       /* a read of the thread pool is in flight */
+    pipe_free(x.pipe); /* a read of the thread pool is in flight */
     x.pipe = NULL;
     loop_run(x.loop);
     seen_end(&x);
@@ -276,7 +277,7 @@ static void an_idle_writer_notices_that_its_reader_is_gone(void **state)
 
     assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
     x.pipe = pipe_new(x.loop, fd[1], NULL, &writer, &x);
-    loop_run(x.loop);                        /* an idle writer does not hold the loop */
+    loop_run(x.loop); /* an idle writer does not hold the loop */
     close(fd[0]);
     run_until_stopped(x.loop, 1000);
     assert_int_equal(x.ends, 1);
@@ -350,7 +351,8 @@ static void a_slow_reader_is_no_stall(void **state)
     int fd[2];
 
     assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
-    x.pipe = pipe_new(x.loop, fd[1], &(struct pipe_opts){ .stall_ms = 100 * slack() }, &writer, &x);
+    x.pipe =
+        pipe_new(x.loop, fd[1], &(struct pipe_opts){ .stall_ms = 100 * slack() }, &writer, &x);
     assert_true(pipe_write(x.pipe, (struct str){ big, n }, NULL));
     while (pipe_queued(x.pipe)) {
         got += (size_t)read(fd[0], big, 65536);
@@ -419,7 +421,7 @@ static void standard_descriptors_keep_their_flags(void **state)
         run_until_stopped(x.loop, 1000);
         assert_str(buf_str(&x.data), "in");
         if (!socket)
-            assert_int_equal(fcntl(0, F_GETFL), before);       /* not even changed while in use */
+            assert_int_equal(fcntl(0, F_GETFL), before); /* not even changed while in use */
         pipe_free(x.pipe);
         x.pipe = NULL;
         loop_run(x.loop);
@@ -443,7 +445,8 @@ int main(void)
         cmocka_unit_test(pause_stops_reading_until_resume),
         cmocka_unit_test(what_the_kernel_does_not_take_waits_and_arrives_whole),
         cmocka_unit_test(the_queue_has_a_ceiling),
-        cmocka_unit_test(a_reader_that_goes_away_is_reported_once_and_never_from_inside_a_write),
+        cmocka_unit_test(
+            a_reader_that_goes_away_is_reported_once_and_never_from_inside_a_write),
         cmocka_unit_test(an_idle_writer_notices_that_its_reader_is_gone),
         cmocka_unit_test(what_was_sent_before_the_other_side_went_is_still_read),
         cmocka_unit_test(finishing_a_socket_leaves_its_reading_end_open),

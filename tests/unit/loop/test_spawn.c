@@ -45,20 +45,29 @@ static const char *output_of(const char *script, const struct spawn_opts *like)
 
 static void a_program_gets_its_descriptors_and_no_others(void **state)
 {
-    int kept = open("/dev/null", O_RDONLY);  /* not close-on-exec: must not leak all the same (MS-71) */
+    int kept =
+        open("/dev/null", O_RDONLY); /* not close-on-exec: must not leak all the same (MS-71) */
 
     assert_true(kept >= 0);
-    assert_string_equal(output_of("cd /proc/self/fd; for f in [0-9]*; do [ -e $f ] && printf '%s ' $f; done; true", NULL), "0 1 2 ");
+    assert_string_equal(
+        output_of(
+            "cd /proc/self/fd; for f in [0-9]*; do [ -e $f ] && printf '%s ' $f; done; true",
+            NULL),
+        "0 1 2 ");
     struct spawn_opts four = { .fds = { -1, -1, -1, kept } };
-    assert_string_equal(output_of("cd /proc/self/fd; for f in [0-9]*; do [ -e $f ] && printf '%s ' $f; done; true", &four),
-                        "0 1 2 3 ");
+    assert_string_equal(
+        output_of(
+            "cd /proc/self/fd; for f in [0-9]*; do [ -e $f ] && printf '%s ' $f; done; true",
+            &four),
+        "0 1 2 3 ");
     close(kept);
     (void)state;
 }
 
 static void missing_descriptors_are_dev_null(void **state)
 {
-    assert_string_equal(output_of("readlink /proc/self/fd/0; readlink /proc/self/fd/2", NULL), "/dev/null\n/dev/null\n");
+    assert_string_equal(output_of("readlink /proc/self/fd/0; readlink /proc/self/fd/2", NULL),
+                        "/dev/null\n/dev/null\n");
     (void)state;
 }
 
@@ -70,7 +79,8 @@ static void descriptors_may_be_permuted(void **state)
 
     assert_int_equal(dup2(a, 0), 0);
     assert_int_equal(dup2(b, 3), 3);
-    const char *got = output_of("readlink /proc/self/fd/0 /proc/self/fd/2 /proc/self/fd/3 | cut -c1-8", &o);
+    const char *got =
+        output_of("readlink /proc/self/fd/0 /proc/self/fd/2 /proc/self/fd/3 | cut -c1-8", &o);
     dup2(saved0, 0);
     if (saved3 >= 0)
         dup2(saved3, 3);
@@ -88,7 +98,9 @@ static void descriptors_may_be_permuted(void **state)
 static void the_environment_is_exactly_the_given_one(void **state)
 {
     setenv("SYM_TEST_SECRET", "x", 1);
-    const char *text = output_of("cat /proc/self/environ | tr '\\0' '\\n' | grep -c -e '^MARK=1$' -e '^PATH=' -e SECRET", NULL);
+    const char *text = output_of(
+        "cat /proc/self/environ | tr '\\0' '\\n' | grep -c -e '^MARK=1$' -e '^PATH=' -e SECRET",
+        NULL);
     assert_string_equal(text, "2\n");
     (void)state;
 }
@@ -105,7 +117,8 @@ static void group_and_session_are_its_own(void **state)
 {
     struct spawn_opts session = { .fds = { -1, -1, -1, -1 }, .new_session = true };
     /* fields 5 and 6 of stat: process group, session; the shell's own pid is both */
-    const char *script = "set -- $(cat /proc/$$/stat); [ $5 = $$ ] && printf 'group '; [ $6 = $$ ] && printf session; true";
+    const char *script = "set -- $(cat /proc/$$/stat); [ $5 = $$ ] && printf 'group '; [ $6 = "
+                         "$$ ] && printf session; true";
 
     assert_string_equal(output_of(script, NULL), "group ");
     assert_string_equal(output_of(script, &session), "group session");
@@ -129,7 +142,11 @@ static void signals_are_at_their_defaults(void **state)
 
 static void what_cannot_run_is_said_and_nothing_runs(void **state)
 {
-    static const struct { const char *path, *cwd; enum err_kind kind; const char *says; } cases[] = {
+    static const struct {
+        const char *path, *cwd;
+        enum err_kind kind;
+        const char *says;
+    } cases[] = {
         { "/no/such/program", NULL, ERR_NOT_FOUND, "/no/such/program" },
         { "/etc/passwd/x", NULL, ERR_NOT_FOUND, "/etc/passwd/x" },
         { "/etc", NULL, ERR_DENIED, "permission denied" },
@@ -140,14 +157,16 @@ static void what_cannot_run_is_said_and_nothing_runs(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *argv[] = { cases[i].path, "-c", "exit 0", NULL };
-        struct spawn_opts o = { .path = cases[i].path, .argv = argv, .cwd = cases[i].cwd, .fds = { -1, -1, -1, -1 } };
+        struct spawn_opts o = {
+            .path = cases[i].path, .argv = argv, .cwd = cases[i].cwd, .fds = { -1, -1, -1, -1 }
+        };
         struct spawned s;
         struct error e;
 
         assert_false(spawn(&o, &s, &e));
         assert_int_equal(e.kind, cases[i].kind);
         assert_non_null(strstr(e.msg, cases[i].says));
-        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);      /* no process, no zombie */
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process, no zombie */
     }
     (void)state;
 }
@@ -159,12 +178,14 @@ static void no_descriptor_of_ours_stays_open(void **state)
     struct spawned s;
     struct error e;
     const char *argv[] = { "true", NULL };
-    struct spawn_opts o = { .path = "/bin/true", .argv = argv, .cwd = "/", .fds = { -1, -1, -1, -1 } };
+    struct spawn_opts o = {
+        .path = "/bin/true", .argv = argv, .cwd = "/", .fds = { -1, -1, -1, -1 }
+    };
 
     close(probe);
     self_exe_fd();
     assert_true(spawn(&o, &s, &e));
-    assert_true(s.pidfd <= probe + 1);       /* the directory's descriptor was still open */
+    assert_true(s.pidfd <= probe + 1); /* the directory's descriptor was still open */
     if (s.pidfd >= 0)
         close(s.pidfd);
     assert_int_equal(wait_code(s.pid), 0);
@@ -217,7 +238,10 @@ static void a_program_dies_with_its_parent_when_asked_to(void **state)
     pid_t middle = fork();
     if (middle == 0) {
         const char *argv[] = { "sleep", "100", NULL };
-        struct spawn_opts o = { .path = "/bin/sleep", .argv = argv, .fds = { -1, fd[1], -1, -1 }, .die_with_parent = true };
+        struct spawn_opts o = { .path = "/bin/sleep",
+                                .argv = argv,
+                                .fds = { -1, fd[1], -1, -1 },
+                                .die_with_parent = true };
         struct spawned s;
         struct error e;
 
@@ -230,7 +254,7 @@ static void a_program_dies_with_its_parent_when_asked_to(void **state)
     assert_int_equal(read(fd[0], &c, 1), 1);
     kill(middle, SIGKILL);
     assert_int_equal(wait_code(middle), 1000 + SIGKILL);
-    assert_int_equal(read(fd[0], &c, 1), 0);           /* the only other holder of the pipe is gone too */
+    assert_int_equal(read(fd[0], &c, 1), 0); /* the only other holder of the pipe is gone too */
     close(fd[0]);
     (void)state;
 }

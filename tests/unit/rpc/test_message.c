@@ -5,18 +5,28 @@
 
 static void good_messages_are_read(void **state)
 {
-    static const struct { const char *in; enum rpc_kind kind; const char *id, *method; } cases[] = {
+    static const struct {
+        const char *in;
+        enum rpc_kind kind;
+        const char *id, *method;
+    } cases[] = {
         { "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\"}", RPC_REQUEST, "7", "m" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"m\",\"params\":{}}", RPC_REQUEST, "\"a\"", "m" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"method\":\"\",\"params\":[1]}", RPC_REQUEST, "\"\"", "" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":\"\\\"\\u0041\\n\",\"method\":\"m\"}", RPC_REQUEST, "\"\\\"A\\n\"", "m" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":-9007199254740993,\"method\":\"m\"}", RPC_REQUEST, "-9007199254740993", "m" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"m\"}", RPC_REQUEST,
-          "123456789012345678901234567890", "m" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"m\",\"params\":{}}", RPC_REQUEST,
+          "\"a\"", "m" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"method\":\"\",\"params\":[1]}", RPC_REQUEST,
+          "\"\"", "" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":\"\\\"\\u0041\\n\",\"method\":\"m\"}", RPC_REQUEST,
+          "\"\\\"A\\n\"", "m" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":-9007199254740993,\"method\":\"m\"}", RPC_REQUEST,
+          "-9007199254740993", "m" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"m\"}",
+          RPC_REQUEST, "123456789012345678901234567890", "m" },
         { "{\"method\":\"m\",\"jsonrpc\":\"2.0\",\"extra\":null}", RPC_NOTIFICATION, "", "m" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}", RPC_RESULT, "1", "" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"result\":{}}", RPC_RESULT, "2", "" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\",\"data\":[]}}", RPC_ERROR, "1", "" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\","
+          "\"data\":[]}}",
+          RPC_ERROR, "1", "" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -44,7 +54,9 @@ static void good_messages_are_read(void **state)
 /* SEC-29, SEC-27. `id` is what can still be answered to. */
 static void each_broken_rule_is_named(void **state)
 {
-    static const struct { const char *in, *id, *says; } cases[] = {
+    static const struct {
+        const char *in, *id, *says;
+    } cases[] = {
         { "7", "", "object" },
         { "null", "", "object" },
         { "[]", "", "object" },
@@ -60,14 +72,17 @@ static void each_broken_rule_is_named(void **state)
         { "{\"jsonrpc\":\"2.0\",\"id\":[1],\"result\":1}", "", "id" },
         { "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"m\"}", "", "id" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1}", "1", "exactly one" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{\"code\":1,\"message\":\"\"}}", "1", "exactly one" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"error\":{\"code\":1,\"message\":\"\"}}",
+          "1", "exactly one" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1,\"method\":\"m\"}", "1", "exactly one" },
         { "{\"jsonrpc\":\"2.0\",\"result\":1}", "", "without an id" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", "1", "method" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":null}", "1", "params" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"m\",\"params\":\"p\"}", "\"x\"", "params" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"m\",\"params\":\"p\"}", "\"x\"",
+          "params" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"bad\"}", "1", "code" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1.5,\"message\":\"\"}}", "1", "code" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1.5,\"message\":\"\"}}", "1",
+          "code" },
         { "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1}}", "1", "message" },
     };
 
@@ -115,7 +130,8 @@ static void an_endless_id_is_refused(void **state)
 static void a_document_lives_until_its_last_reference_goes(void **state)
 {
     struct error e;
-    struct rpc_doc *d = rpc_doc_parse(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"kept\"}"), &e);
+    struct rpc_doc *d =
+        rpc_doc_parse(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"kept\"}"), &e);
     struct rpc_msg m;
 
     assert_true(rpc_msg_read(&m, d, d->json.root, &e));

@@ -7,8 +7,8 @@
 struct side {
     struct loop *loop;
     struct peer *peer;
-    struct buf sent;                         /* messages, each with a newline */
-    struct buf heard;                        /* "request:m:7|" ... */
+    struct buf sent;  /* messages, each with a newline */
+    struct buf heard; /* "request:m:7|" ... */
     bool refuse_send, free_in_callback;
     int batches;
 };
@@ -70,14 +70,15 @@ static void on_batch(void *ctx, struct rpc_doc *doc)
 }
 
 static const struct peer_ops ops = { send_, on_request, on_notification, on_fault, NULL };
-static const struct peer_ops batch_ops = { send_, on_request, on_notification, on_fault, on_batch };
+static const struct peer_ops batch_ops = { send_, on_request, on_notification, on_fault,
+                                           on_batch };
 
 /* What became of one call. */
 struct outcome {
     int times;
     enum err_kind kind;
     int64_t code;
-    char text[64];                           /* of the result, as JSON */
+    char text[64]; /* of the result, as JSON */
     bool replied;
     struct side *free_side;
     struct loop *stop;
@@ -108,7 +109,9 @@ static void done(void *ctx, const struct rpc_msg *reply, const struct error *e)
 
 static void side_init(struct side *s, const struct peer_ops *with)
 {
-    *s = (struct side){ .loop = loop_new(), .sent = BUF((size_t)1 << 22), .heard = BUF((size_t)1 << 20) };
+    *s = (struct side){ .loop = loop_new(),
+                        .sent = BUF((size_t)1 << 22),
+                        .heard = BUF((size_t)1 << 20) };
     s->peer = peer_new(s->loop, with, s);
 }
 
@@ -143,7 +146,9 @@ static void calls_notes_and_answers_are_written_as_json_rpc(void **state)
 
     side_init(&s, &ops);
     struct peer_call plain = { .method = "a/\"b", .timeout_ms = 1000 };
-    struct peer_call full = { .method = "c", .params = STR("{\"x\":\n1}"), .timeout_ms = 1000, .string_id = true };
+    struct peer_call full = {
+        .method = "c", .params = STR("{\"x\":\n1}"), .timeout_ms = 1000, .string_id = true
+    };
     assert_int_equal(peer_call(s.peer, &plain, done, &o, &e), 1);
     assert_int_equal(peer_call(s.peer, &full, done, &o, &e), 2);
     assert_str(peer_call_id(s.peer, 1), "1");
@@ -153,15 +158,19 @@ static void calls_notes_and_answers_are_written_as_json_rpc(void **state)
     assert_true(peer_notify(s.peer, "n", STR("{}"), &e));
     assert_true(peer_reply(s.peer, STR("\"q\""), STR("[1]"), &e));
     assert_true(peer_reply_error(s.peer, STR("9"), -32601, STR("no \"m\""), STR("{}"), &e));
-    assert_true(peer_reply_error(s.peer, (struct str){ 0 }, RPC_PARSE_ERROR, STR("bad"), (struct str){ 0 }, &e));
-    assert_str(buf_str(&s.sent), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a/\\\"b\"}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"id\":\"probe-2\",\"method\":\"c\",\"params\":{\"x\": 1}}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":[1]}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32601,\"message\":\"no \\\"m\\\"\",\"data\":{}}}\n"
-                                 "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"bad\"}}\n");
-    assert_int_equal(o.times, 0);            /* nothing is called back from inside peer_call() */
+    assert_true(peer_reply_error(s.peer, (struct str){ 0 }, RPC_PARSE_ERROR, STR("bad"),
+                                 (struct str){ 0 }, &e));
+    assert_str(
+        buf_str(&s.sent),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a/\\\"b\"}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"probe-2\",\"method\":\"c\",\"params\":{\"x\": 1}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"result\":[1]}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32601,\"message\":\"no "
+        "\\\"m\\\"\",\"data\":{}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"bad\"}}\n");
+    assert_int_equal(o.times, 0); /* nothing is called back from inside peer_call() */
     side_end(&s);
     assert_int_equal(o.times, 2);
     (void)state;
@@ -177,7 +186,8 @@ static void answers_reach_their_calls_in_any_order(void **state)
         call(&s, &o[i], 1000);
     assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"three\"}"));
     assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1e400}}"));
-    assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-5,\"message\":\"two\"}}"));
+    assert_true(
+        feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-5,\"message\":\"two\"}}"));
     assert_string_equal(o[2].text, "\"three\"");
     assert_string_equal(o[0].text, "{\"a\":1e400}");
     assert_int_equal(o[1].kind, ERR_INVALID);
@@ -187,7 +197,7 @@ static void answers_reach_their_calls_in_any_order(void **state)
         assert_int_equal(o[i].times, 1);
     assert_int_equal(peer_inflight(s.peer), 0);
     assert_int_equal(peer_stats(s.peer).answers, 3);
-    loop_run(s.loop);                        /* no timer of a finished call holds the loop */
+    loop_run(s.loop); /* no timer of a finished call holds the loop */
     side_end(&s);
     (void)state;
 }
@@ -208,13 +218,27 @@ static void both_sides_may_call_each_with_its_own_ids(void **state)
     (void)state;
 }
 
-/* SEC-27: unknown id, string for number, null, fraction: dropped and counted; the true answer still works. */
+/* SEC-27: unknown id, string for number, null, fraction: dropped and counted; the true answer
+ * still works. */
 static void answers_with_a_wrong_id_are_dropped_and_counted(void **state)
 {
-    static const struct { const char *id; bool stray; } cases[] = {
-        { "2", true }, { "0", true }, { "-1", true }, { "\"1\"", true }, { "\"probe-1\"", true }, { "\"\"", true },
-        { "18446744073709551617", true }, { "null", false }, { "1.0", false }, { "1e0", false }, { "1.5", false },
-        { "true", false }, { "[1]", false },
+    static const struct {
+        const char *id;
+        bool stray;
+    } cases[] = {
+        { "2", true },
+        { "0", true },
+        { "-1", true },
+        { "\"1\"", true },
+        { "\"probe-1\"", true },
+        { "\"\"", true },
+        { "18446744073709551617", true },
+        { "null", false },
+        { "1.0", false },
+        { "1e0", false },
+        { "1.5", false },
+        { "true", false },
+        { "[1]", false },
     };
     struct outcome o = { 0 };
     struct side s;
@@ -225,7 +249,8 @@ static void answers_with_a_wrong_id_are_dropped_and_counted(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char line[128];
 
-        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"wrong\"}", cases[i].id);
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"wrong\"}",
+                 cases[i].id);
         assert_true(feed(&s, line));
         stray += cases[i].stray;
         malformed += !cases[i].stray;
@@ -267,7 +292,8 @@ static void of_two_answers_the_first_wins(void **state)
     call(&s, &o, 1000);
     assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"first\"}"));
     assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"second\"}"));
-    assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"third\"}}"));
+    assert_true(feed(
+        &s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,\"message\":\"third\"}}"));
     assert_int_equal(o.times, 1);
     assert_string_equal(o.text, "\"first\"");
     assert_int_equal(peer_stats(s.peer).late, 2);
@@ -309,7 +335,8 @@ static void a_broken_answer_ends_its_call_with_a_protocol_error(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":1}",
         "{\"id\":1,\"result\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"text\"}",
-        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},{\"jsonrpc\":\"2.0\",\"method\":\"never\"},7,[]]",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},{\"jsonrpc\":\"2.0\",\"method\":"
+        "\"never\"},7,[]]",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -341,7 +368,8 @@ static void batches_are_served_where_the_owner_takes_them(void **state)
 
     side_init(&s, &batch_ops);
     call(&s, &o, 1000);
-    assert_true(feed(&s, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":5},{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"r\"}]"));
+    assert_true(feed(&s, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":5},{\"jsonrpc\":\"2.0\","
+                         "\"id\":4,\"method\":\"r\"}]"));
     assert_int_equal(s.batches, 1);
     assert_string_equal(o.text, "5");
     assert_str(buf_str(&s.heard), "request:r:4|");
@@ -352,7 +380,9 @@ static void batches_are_served_where_the_owner_takes_them(void **state)
 /* SEC-38, SEC-39 */
 static void what_is_no_message_is_dropped_counted_and_told(void **state)
 {
-    static const struct { const char *line, *heard; } cases[] = {
+    static const struct {
+        const char *line, *heard;
+    } cases[] = {
         { "hello", "not-json:|" },
         { "{\"a\":\"\xff\"}", "not-json:|" },
         { "{\"a\":\"\xed\xa0\x80\"}", "not-json:|" },
@@ -362,7 +392,8 @@ static void what_is_no_message_is_dropped_counted_and_told(void **state)
         { "7", "not-message:|" },
         { "[]", "not-message:|" },
         { "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":1}", "not-message:8|" },
-        { "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"m\",\"params\":1}", "not-message:\"x\"|" },
+        { "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"m\",\"params\":1}",
+          "not-message:\"x\"|" },
         { "{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":1}", "stray:99|" },
     };
     auto_buf deep = BUF((size_t)1 << 20);
@@ -383,7 +414,8 @@ static void what_is_no_message_is_dropped_counted_and_told(void **state)
     buf_clear(&s.heard);
     assert_true(peer_feed(s.peer, buf_str(&deep)));
     assert_str(buf_str(&s.heard), "not-json:|");
-    assert_int_equal(peer_stats(s.peer).malformed, ARRAY_LEN(cases));      /* the stray one is counted apart */
+    assert_int_equal(peer_stats(s.peer).malformed,
+                     ARRAY_LEN(cases)); /* the stray one is counted apart */
     assert_int_equal(o.times, 0);
     side_end(&s);
     (void)state;
@@ -404,7 +436,7 @@ static void a_line_that_was_too_long_fails_the_oldest_call_only(void **state)
     assert_int_equal(o[1].times, 0);
     assert_str(buf_str(&s.heard), "too-long:|");
     assert_true(peer_feed_too_long(s.peer, 4096));
-    assert_true(peer_feed_too_long(s.peer, 4096));       /* no call is open: only told */
+    assert_true(peer_feed_too_long(s.peer, 4096)); /* no call is open: only told */
     assert_int_equal(o[1].times, 1);
     side_end(&s);
     (void)state;
@@ -449,7 +481,7 @@ static void progress_prolongs_a_call_but_not_beyond_the_hard_maximum(void **stat
 
     side_init(&s, &ops);
     peer_set_hard_timeout(s.peer, 300);
-    peer_set_hard_timeout(s.peer, 100000);   /* only ever lower */
+    peer_set_hard_timeout(s.peer, 100000); /* only ever lower */
     at = clock_ms();
     h = call(&s, &o, 100);
     while (!o.times && clock_ms() - at < 5000 * slack()) {
@@ -458,7 +490,7 @@ static void progress_prolongs_a_call_but_not_beyond_the_hard_maximum(void **stat
     }
     assert_int_equal(o.kind, ERR_TIMEOUT);
     assert_true(clock_ms() - at >= 300);
-    peer_call_touch(s.peer, h);              /* no longer open: nothing */
+    peer_call_touch(s.peer, h); /* no longer open: nothing */
     side_end(&s);
     (void)state;
 }
@@ -548,7 +580,9 @@ static void a_message_over_the_ceiling_is_not_sent(void **state)
 
     side_init(&s, &ops);
     memset(big, '1', PEER_MESSAGE_MAX);
-    struct peer_call c = { .method = "m", .timeout_ms = 10, .params = { big, PEER_MESSAGE_MAX } };
+    struct peer_call c = { .method = "m",
+                           .timeout_ms = 10,
+                           .params = { big, PEER_MESSAGE_MAX } };
     assert_int_equal(peer_call(s.peer, &c, done, &o, &e), 0);
     assert_int_equal(e.kind, ERR_LIMIT);
     assert_false(peer_reply(s.peer, STR("1"), c.params, &e));
@@ -589,8 +623,12 @@ static void closing_ends_every_call_once_with_the_reason(void **state)
 static void a_peer_may_be_freed_by_each_of_its_callbacks(void **state)
 {
     static const char *const lines[] = {
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}", "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}", "junk", "{}",
-        "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":1}", "[1,2]",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}",
+        "junk",
+        "{}",
+        "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":1}",
+        "[1,2]",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -601,7 +639,7 @@ static void a_peer_may_be_freed_by_each_of_its_callbacks(void **state)
         call(&s, &o, 1000);
         s.free_in_callback = true;
         assert_false(feed(&s, lines[i]));
-        assert_int_equal(o.times, 1);        /* the open call ended with it */
+        assert_int_equal(o.times, 1); /* the open call ended with it */
         side_end(&s);
     }
     (void)state;
@@ -610,9 +648,14 @@ static void a_peer_may_be_freed_by_each_of_its_callbacks(void **state)
 static void a_peer_may_be_freed_by_the_end_of_a_call(void **state)
 {
     static const char *const lines[] = {
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}", "{\"jsonrpc\":\"2.0\",\"id\":1}",
-        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":1}]",
-        "timeout", "close", "cancel", "too-long",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1}",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":"
+        "1}]",
+        "timeout",
+        "close",
+        "cancel",
+        "too-long",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
