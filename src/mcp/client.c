@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Life of a client: process, lines, the server's own messages, the end. */
+/* Life of a client: its process, its lines, its end and the texts of failures. */
 #include "mcp/client.h"
 
 #include <signal.h>
@@ -45,25 +45,28 @@ static void put_command(struct buf *out, const struct mcp_client *c)
         buf_addz(out, "...");
 }
 
-void mcp_client_describe(struct mcp_client *c, const char *step, const struct error *why,
-                         struct buf *out)
+bool mcp_client_start_error(const struct mcp_client *c, const char *step,
+                            const struct error *why, struct error *ret)
 {
     struct str err = c->child ? str_trim(child_stderr(c->child)) : (struct str){ 0 };
+    auto_buf text = BUF(ERROR_MSG_MAX);
 
-    buf_addf(out, "start failed at %s after %.1f s: %s (command: ", step,
+    buf_addf(&text, "start failed at %s after %.1f s: %s (command: ", step,
              (double)(clock_ms() - c->started_ms) / 1000, why->msg);
-    put_command(out, c);
-    buf_addz(out, ")");
+    put_command(&text, c);
+    buf_addz(&text, ")");
     if (err.n) {
-        buf_addz(out, "; stderr: ");
-        utf8_put_clean(out, tail_chars(err, MCP_STDERR_SHOWN));
+        buf_addz(&text, "; stderr: ");
+        utf8_put_clean(&text, tail_chars(err, MCP_STDERR_SHOWN));
     }
+    return error_set(ret, why->kind, "%s", buf_z(&text));
 }
 
 static void put_last_stderr_line(struct buf *out, struct str err)
 {
-    struct str head, line = err = str_trim(err);
+    struct str head, line;
 
+    line = err = str_trim(err);
     while (str_cut(err, '\n', &head, &err))
         line = err;
     if (line.n) {
@@ -138,217 +141,12 @@ void client_close(struct mcp_client *c, const struct error *why)
     c->ops->on_closed(c->ctx, &kept);
 }
 
-bool mcp_client_start_error(const struct mcp_client *c, const char *step,
-                            const struct error *why, struct error *ret)
-{
-    auto_buf text = BUF(ERROR_MSG_MAX);
-
-    mcp_client_describe((struct mcp_client *)c, step, why, &text);
-    return error_set(ret, why->kind, "%s", buf_z(&text));
-}
-
 void client_fail_start(struct mcp_client *c, const char *step, const struct error *why)
 {
     struct error e;
 
     mcp_client_start_error(c, step, why, &e);
     client_close(c, &e);
-}
-
-/* ---- what we say ---- */
-
-void client_put_modern_meta(struct jw *w, const struct mcp_client *c, enum mcp_rev rev,
-                            uint64_t token)
-{
-    jw_obj(w);
-    jw_kstrz(w, MCP_META_VERSION, mcp_rev_info(rev)->name);
-    jw_key(w, MCP_META_CAPABILITIES);
-    jw_obj(w);
-    jw_end(w);
-    jw_key(w, MCP_META_CLIENT_INFO);
-    jw_obj(w);
-    jw_kstrz(w, "name", c->name);
-    jw_kstrz(w, "version", c->version);
-    jw_end(w);
-    if (token)
-        jw_kint(w, "progressToken", (int64_t)token);
-    jw_end(w);
-}
-
-void client_notify_cancelled(struct mcp_client *c, struct str id, const char *reason)
-{
-    auto_buf params = BUF(4096);
-    struct jw w = jw_to(&params);
-
-    jw_obj(&w);
-    jw_key(&w, "requestId");
-    jw_raw(&w, id);
-    jw_kstrz(&w, "reason", reason);
-    jw_end(&w);
-    peer_notify(c->peer, "notifications/cancelled", buf_str(&params), NULL);
-}
-
-/* ---- what the server says ---- */
-
-static bool send_line(void *ctx, struct str message, struct error *e)
-{
-    struct mcp_client *c = ctx;
-
-    if (!c->child)
-        return error_set(e, ERR_CLOSED, "the server is gone");
-    return child_write_line(c->child, message, e);
-}
-
-/* MS-73. A modern server has no business asking, and a client never answers then (MCP-C18). */
-static void on_request(void *ctx, const struct rpc_msg *m)
-{
-    struct mcp_client *c = ctx;
-    int64_t now = clock_ms();
-    auto_buf text = BUF(256);
-
-    if (now - c->window_ms >= 1000) {
-        c->window_ms = now;
-        c->window_n = 0;
-    }
-    if (++c->window_n > MCP_SERVER_REQUESTS_PER_S || mcp_client_modern(c))
-        return;
-    if (str_is(m->method, "ping")) {
-        peer_reply(c->peer, m->id, STR("{}"), NULL);
-        return;
-    }
-    buf_addf(&text, "'%.*s' is not supported by this client", STR_F(str_upto(m->method, 128)));
-    peer_reply_error(c->peer, m->id, RPC_METHOD_NOT_FOUND, buf_str(&text), STR(""), NULL);
-}
-
-static struct str json_text(struct buf *b, yyjson_val *v)
-{
-    json_put_val(b, v);
-    return buf_str(b);
-}
-
-/* Modern: only what carries the id of our stream (MCP-C20). Legacy: any time (MCP-C11). */
-static void on_list_changed(struct mcp_client *c, yyjson_val *params)
-{
-    auto_buf id = BUF(4096);
-    yyjson_val *sub = json_get(json_get(params, "_meta"), MCP_META_SUBSCRIPTION);
-
-    if (c->state != CLIENT_READY)
-        return;
-    if (mcp_client_modern(c) &&
-        (!c->listen_id || !sub || !str_is(json_text(&id, sub), c->listen_id)))
-        return;
-    c->tools_changed = true;
-    timer_set(c->soon, 0);
-}
-
-/* A server that ends our stream may say so in this way (mcp.md 13.1). */
-static void on_cancelled(struct mcp_client *c, yyjson_val *params)
-{
-    auto_buf id = BUF(4096);
-    yyjson_val *request = json_get(params, "requestId");
-
-    if (c->listen && c->listen_id && request && str_is(json_text(&id, request), c->listen_id))
-        peer_call_cancel(c->peer, c->listen);
-}
-
-static void on_notification(void *ctx, const struct rpc_msg *m)
-{
-    struct mcp_client *c = ctx;
-
-    if (str_is(m->method, "notifications/tools/list_changed"))
-        on_list_changed(c, m->params);
-    else if (str_is(m->method, "notifications/progress"))
-        client_call_progress(c, json_get(m->params, "progressToken"));
-    else if (str_is(m->method, "notifications/cancelled"))
-        on_cancelled(c, m->params);
-}
-
-/* Lines that are no messages: banners and log lines before the handshake, a flood at any time
- * (security.md 3.2). */
-static void count_junk(struct mcp_client *c)
-{
-    struct error e;
-
-    c->faulted = true;
-    c->junk_lines++;
-    c->junk_bytes += c->line_n;
-    if (!c->junk_warned) {
-        c->junk_warned = true;
-        log_warn("%s: prints lines on stdout that are not protocol messages; skipped",
-                 c->label);
-    }
-    if (c->state == CLIENT_STARTING &&
-        (c->junk_lines > MCP_JUNK_LINES || c->junk_bytes > MCP_JUNK_BYTES)) {
-        error_set(&e, ERR_PROTOCOL,
-                  "more than %d lines or %zu bytes on stdout that are not protocol messages",
-                  MCP_JUNK_LINES, MCP_JUNK_BYTES);
-        client_fail_start(c, "handshake", &e);
-    } else if (c->state == CLIENT_READY && c->junk_bytes > (size_t)CHILD_DISCARD_MAX) {
-        error_set(&e, ERR_PROTOCOL,
-                  "more than %zu bytes in a row on stdout that are not protocol messages",
-                  (size_t)CHILD_DISCARD_MAX);
-        client_close(c, &e);
-    }
-}
-
-/* An answer that cannot be read, so that nobody knows whose it is: the oldest call fails. */
-static void fail_oldest(struct mcp_client *c, const struct error *why)
-{
-    struct mcp_call *oldest = client_oldest_call(c);
-
-    /* Not left to the peer when there is one: its oldest call may be our listen, which never
-     * ends. */
-    if (oldest)
-        client_call_fail(c, oldest, why);
-    else
-        peer_feed_too_long(c->peer, LINES_MAX_DEFAULT);
-}
-
-static void on_fault(void *ctx, enum peer_fault fault, struct str id, const struct error *why)
-{
-    struct mcp_client *c = ctx;
-    bool too_deep = fault == PEER_NOT_JSON && why->kind == ERR_LIMIT;
-
-    if (fault != PEER_NOT_JSON && fault != PEER_NOT_MESSAGE)
-        return;
-    client_hold(c);
-    if (too_deep)
-        fail_oldest(c, why);
-    if (client_release(c) && c->state != CLIENT_CLOSED)
-        count_junk(c);
-}
-
-/* The call that an element of a refused array answers fails, and nothing waits for its timeout
- * (SEC-29). */
-static void refuse_element(struct mcp_client *c, yyjson_val *element)
-{
-    auto_buf id = BUF(RPC_ID_MAX);
-    struct mcp_call *call = NULL;
-    struct error e;
-
-    if (json_get(element, "id"))
-        call = client_call_by_wire_id(c, json_text(&id, json_get(element, "id")));
-    error_set(&e, ERR_PROTOCOL,
-              "invalid answer: batches are not part of this protocol revision");
-    if (call)
-        client_call_fail(c, call, &e);
-}
-
-/* Only a 2025-03-26 server may send arrays. */
-static void on_batch(void *ctx, struct rpc_doc *doc)
-{
-    struct mcp_client *c = ctx;
-    bool allowed = c->state == CLIENT_READY && mcp_rev_info(c->rev)->batch;
-
-    client_hold(c);
-    for (struct json_iter it = json_iter(doc->json.root); json_next(&it) && c->peer;) {
-        if (!allowed)
-            refuse_element(c, it.val);
-        else if (!json_is_arr(it.val))
-            peer_feed_value(c->peer, doc, it.val);
-    }
-    if (client_release(c) && !allowed)
-        count_junk(c);
 }
 
 /* ---- lines ---- */
@@ -362,7 +160,7 @@ static void on_line(void *ctx, struct str line, bool too_long)
         return;
     if (too_long) {
         error_set(&e, ERR_LIMIT, "answer of more than %zu bytes discarded", LINES_MAX_DEFAULT);
-        fail_oldest(c, &e);
+        client_fail_oldest(c, &e);
         return;
     }
     c->line_n = line.n;
@@ -432,14 +230,6 @@ static const struct child_ops child_ops = {
     .on_stdin_broken = on_stdin_broken,
 };
 
-static const struct peer_ops peer_ops = {
-    .send = send_line,
-    .on_request = on_request,
-    .on_notification = on_notification,
-    .on_fault = on_fault,
-    .on_batch = on_batch,
-};
-
 bool client_spawn(struct mcp_client *c, struct error *e)
 {
     struct child_opts o = {
@@ -455,7 +245,7 @@ bool client_spawn(struct mcp_client *c, struct error *e)
     c->child = child_start(c->loop, &o, &child_ops, c, e);
     if (!c->child)
         return false;
-    c->peer = peer_new(c->loop, &peer_ops, c);
+    c->peer = client_peer_new(c);
     c->probed = false;
     return true;
 }

@@ -68,11 +68,6 @@ bool mcp_client_modern(const struct mcp_client *c);
 struct str mcp_client_server_info(const struct mcp_client *c);
 pid_t mcp_client_pid(const struct mcp_client *c);
 
-/* A failure of a later step of starting (tools/list), in the words of MS-53: command, time
- * since start, step, stderr. */
-void mcp_client_describe(struct mcp_client *c, const char *step, const struct error *why,
-                         struct buf *out);
-
 /*
  * tools/list over all pages. `tools` is a JSON array text of the raw tool objects as the server
  * wrote them, valid during the call. `note` is not empty when the list was ended by a cap or a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the files of the client role share. client.c: life, lines, the server's own messages.
- * client_start.c: era and handshake. client_call.c: calls and lists. */
+/* What the files of the client role share. client.c: life, lines, the end. client_peer.c: the
+ * server's own messages. client_start.c: era and handshake. client_call.c: calls and lists. */
 #ifndef SYM_MCP_CLIENT_INTERNAL_H
 #define SYM_MCP_CLIENT_INTERNAL_H
 
@@ -77,6 +77,10 @@ bool client_release(struct mcp_client *c);
 void client_close(struct mcp_client *c, const struct error *why);
 /* The same, with the text of MS-53. */
 void client_fail_start(struct mcp_client *c, const char *step, const struct error *why);
+/* client_peer.c */
+struct peer *client_peer_new(struct mcp_client *c);
+/* An answer that cannot be read: nobody knows whose it is, so the oldest call fails. */
+void client_fail_oldest(struct mcp_client *c, const struct error *why);
 void client_notify_cancelled(struct mcp_client *c, struct str id, const char *reason);
 /* The _meta object of a modern request (MCP-C4); token 0: no progress token. */
 void client_put_modern_meta(struct jw *w, const struct mcp_client *c, enum mcp_rev rev,

@@ -715,14 +715,14 @@ static void a_call_before_ready_fails_later_not_inside(void **state)
 static void a_later_step_is_described_in_the_same_words(void **state)
 {
     struct session s;
-    struct error why;
-    auto_buf text = BUF(4096);
+    struct error why, told;
 
     ready(&s, (const char *const[]){ LEGACY ";;err slow disk", NULL });
     run_for(s.loop, 50);
     error_set(&why, ERR_TIMEOUT, "timed out after 5 s");
-    mcp_client_describe(s.c, "tools/list", &why, &text);
-    assert_parts(buf_z(&text),
+    assert_false(mcp_client_start_error(s.c, "tools/list", &why, &told));
+    assert_int_equal(told.kind, ERR_TIMEOUT);
+    assert_parts(told.msg,
                  (const char *const[]){ "start failed at tools/list after ",
                                         " s: timed out after 5 s (command: ", "fake_server",
                                         "; stderr: slow disk", NULL },
