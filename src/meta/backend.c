@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/backend.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "loop/timer.h"
+#include "meta/toolcache.h"
+
+/* How often a description looks for one of the BACKEND_MAX_STARTS places. */
+#define START_SLOT_POLL_MS 10
+
+extern char **environ;
+
+/* What a server listed, shared by the backend and the calls in flight; the last reference frees
+ * it. */
+struct inventory {
+    int refs;
+    struct arena arena;
+    struct toolset tools;
+    struct names names;
+    struct {
+        struct str *v;
+        size_t n, cap;
+    } problems;
+};
+
+enum want_kind { WANT_TOOLS, WANT_CALL };
+
+/* One description or call that has not ended. */
+struct want {
+    struct want *next;
+    uint64_t handle;
+    enum want_kind kind;
+    backend_known_fn known;
+    backend_answer_fn answer;
+    void *ctx;
+    char *key, *args;
+    uint64_t client_call; /* 0: not sent */
+    const struct tool *tool;
+    struct inventory *inv; /* keeps `tool` alive */
+    struct backend *b;
+};
+
+struct backend {
+    struct backend_env *env;
+    struct backend *next_all;
+    int refs;
+    struct arena arena; /* the definition */
+    struct active_server def;
+    struct tool_filter filter;
+    struct str cache_key;
+
+    enum backend_state state;
+    struct mcp_client *client;
+    struct inventory *inv;
+    bool cached_modern, cache_known;
+    int attempts;
+    int64_t next_try_ms; /* monotonic; 0: at once */
+    int64_t started_ms, ready_ms;
+    bool called;   /* since the start: not a server started only to be described */
+    bool stopping; /* the coming end is ours */
+    bool shut;
+    bool listing, list_again;
+    bool holds_start;     /* counted in env->starting */
+    struct error failure; /* of the last start */
+
+    struct want *wants;
+    uint64_t last_handle;
+    struct timer *kick, *idle;
+};
+
+static const char *const state_names[] = {
+    [BACKEND_COLD] = "cold",
+    [BACKEND_STARTING] = "starting",
+    [BACKEND_READY] = "ready",
+    [BACKEND_FAILED] = "failed",
+};
+
+static const unsigned next_of[] = {
+    [BACKEND_COLD] = 1u << BACKEND_STARTING,
+    [BACKEND_STARTING] = 1u << BACKEND_READY | 1u << BACKEND_COLD | 1u << BACKEND_FAILED,
+    [BACKEND_READY] = 1u << BACKEND_COLD | 1u << BACKEND_FAILED,
+    [BACKEND_FAILED] = 0,
+};
+
+static void progress(void *ctx);
+
+const char *backend_state_name(enum backend_state s)
+{
+    return state_names[s];
+}
+
+static void enter(struct backend *b, enum backend_state to)
+{
+    assert(next_of[b->state] & 1u << to);
+    log_debug("%.*s: %s -> %s", STR_F(b->def.name), state_names[b->state], state_names[to]);
+    b->state = to;
+}
+
+static void changed(struct backend *b)
+{
+    if (b->env->on_change)
+        b->env->on_change(b->env->ctx);
+}
+
+/* ---- inventory ---- */
+
+static void inventory_unref(struct inventory *inv)
+{
+    if (!inv || --inv->refs)
+        return;
+    names_free(&inv->names);
+    toolset_free(&inv->tools);
+    arena_free(&inv->arena);
+    free(inv);
+}
+
+static void add_problem(struct backend *b, struct inventory *inv, const char *text,
+                        struct str name)
+{
+    auto_buf clean = BUF(1024);
+
+    utf8_put_clean(&clean, utf8_cut_chars(name, 100));
+    ARENA_PUSH(&inv->arena, &inv->problems) =
+        str_of(arena_printf(&inv->arena, "%.*s: %s%s%s", STR_F(b->def.name),
+                            name.n ? "tool " : "", buf_z(&clean), text));
+}
+
+/* Takes the toolset; compares with what was known before (MS-74) and replaces it. */
+static void adopt(struct backend *b, struct toolset *tools, struct str note)
+{
+    struct inventory *inv = NEW(struct inventory), *old = b->inv;
+
+    inv->refs = 1;
+    inv->tools = *tools;
+    if (old)
+        toolset_mark_changes(&inv->tools, &old->tools);
+    names_build(&inv->names, &inv->tools, &b->filter);
+    for (size_t i = 0; i < inv->tools.n; i++)
+        if (inv->tools.v[i].changed)
+            add_problem(b, inv, " changed since last seen", inv->tools.v[i].name);
+    if (note.n)
+        add_problem(b, inv, arena_z(&inv->arena, note), (struct str){ 0 });
+    if (old && old->tools.n && !tools->n)
+        add_problem(b, inv, "lists no tools now, it had some before", (struct str){ 0 });
+    b->inv = inv;
+    inventory_unref(old);
+}
+
+static void load_cache(struct backend *b)
+{
+    struct toolcache_entry entry;
+
+    if (b->cache_known || b->inv)
+        return;
+    b->cache_known = true;
+    b->cache_key = toolcache_key(&b->arena, &b->def);
+    if (!toolcache_load(b->env->cache_dir, b->cache_key, &entry))
+        return;
+    b->cached_modern = entry.modern;
+    adopt(b, &entry.tools, (struct str){ 0 });
+}
+
+static void save_cache(struct backend *b)
+{
+    struct error e;
+
+    if (!toolcache_store(b->env->cache_dir, b->cache_key, &b->inv->tools,
+                         mcp_client_modern(b->client), mcp_client_server_info(b->client), &e))
+        log_debug("%.*s: tool cache not written: %s", STR_F(b->def.name), e.msg);
+}
+
+/* ---- wants ---- */
+
+static struct want *new_want(struct backend *b, enum want_kind kind, void *ctx)
+{
+    struct want *w = NEW(struct want), **at = &b->wants;
+
+    *w = (struct want){ .handle = ++b->last_handle, .kind = kind, .ctx = ctx, .b = b };
+    while (*at)
+        at = &(*at)->next;
+    *at = w;
+    return w;
+}
+
+static void free_want(struct want *w)
+{
+    inventory_unref(w->inv);
+    free(w->key);
+    free(w->args);
+    free(w);
+}
+
+static void unlink_want(struct backend *b, struct want *w)
+{
+    for (struct want **at = &b->wants; *at; at = &(*at)->next) {
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+    }
+    /* A retired backend goes when its last call has ended. */
+    if (!b->refs && !b->wants)
+        timer_set(b->kick, 0);
+}
+
+/* Ends a want: unlinked first, called last. */
+static void conclude(struct want *w, yyjson_val *result, const struct error *e)
+{
+    struct backend_answer answer = { .tool = w->tool, .result = result, .e = e };
+
+    unlink_want(w->b, w);
+    if (w->known)
+        w->known(w->ctx, e);
+    if (w->answer)
+        w->answer(w->ctx, &answer);
+    free_want(w);
+}
+
+/*
+ * The next want that is not at the server. Handles grow along the list, so a loop that
+ * remembers the last one survives whatever a callback adds or cancels; `upto` keeps it from
+ * what was added meanwhile.
+ */
+static struct want *next_waiting(const struct backend *b, uint64_t after, uint64_t upto)
+{
+    for (struct want *w = b->wants; w && w->handle <= upto; w = w->next)
+        if (w->handle > after && !w->client_call)
+            return w;
+    return NULL;
+}
+
+static void on_called(void *ctx, yyjson_val *result, const struct error *e)
+{
+    struct want *w = ctx;
+
+    w->client_call = 0;
+    conclude(w, result, e);
+}
+
+/* Resolves the key and sends the call; false with *e when it does not resolve. */
+static bool send_call(struct backend *b, struct want *w, struct error *e)
+{
+    const struct tool *t = names_resolve(&b->inv->names, b->def.name, str_of(w->key), e);
+
+    if (!t)
+        return false;
+    inventory_unref(w->inv);
+    w->tool = t;
+    w->inv = b->inv;
+    w->inv->refs++;
+    if (t->needs_task)
+        return error_set(e, ERR_INVALID,
+                         "this tool runs only as a task, which is not supported");
+    b->called = true;
+    timer_clear(b->idle);
+    w->client_call = mcp_client_call(b->client, t->name, str_of(w->args),
+                                     b->def.tool_call_timeout_ms, on_called, w);
+    return true;
+}
+
+static void fail_waiting(struct backend *b, const struct error *why)
+{
+    uint64_t upto = b->last_handle;
+    struct want *w;
+
+    while ((w = next_waiting(b, 0, upto)))
+        conclude(w, NULL, why);
+}
+
+/* ---- start and end of the process ---- */
+
+static void release_start(struct backend *b)
+{
+    if (b->holds_start)
+        b->env->starting--;
+    b->holds_start = false;
+}
+
+static void start_failed(struct backend *b, const struct error *why)
+{
+    int64_t delay = 1000;
+
+    b->failure = *why;
+    release_start(b);
+    if (++b->attempts > b->env->max_restarts) {
+        enter(b, BACKEND_FAILED);
+        error_wrap(&b->failure, "failed %d times, not tried again in this session",
+                   b->attempts);
+    } else {
+        for (int i = 1; i < b->attempts && delay < BACKEND_MAX_DELAY_MS; i++)
+            delay *= 2;
+        b->next_try_ms =
+            clock_ms() + (delay < BACKEND_MAX_DELAY_MS ? delay : BACKEND_MAX_DELAY_MS);
+        enter(b, BACKEND_COLD);
+    }
+    log_info("%.*s: %s", STR_F(b->def.name), why->msg);
+    changed(b);
+    fail_waiting(b, &b->failure);
+    timer_set(b->kick, 0);
+}
+
+static void ended_when_ready(struct backend *b, const struct error *why)
+{
+    bool stable = clock_ms() - b->ready_ms >= b->env->stable_reset_ms;
+
+    if (stable)
+        b->attempts = 0;
+    else if (!b->stopping)
+        b->attempts++;
+    b->next_try_ms = 0;
+    if (!b->stopping && b->attempts > b->env->max_restarts) {
+        b->failure = *why;
+        error_wrap(&b->failure, "crashed %d times, not started again in this session",
+                   b->attempts);
+        enter(b, BACKEND_FAILED);
+    } else {
+        enter(b, BACKEND_COLD);
+    }
+    if (!b->stopping)
+        log_info("%.*s: %s", STR_F(b->def.name), why->msg);
+    changed(b);
+    timer_set(b->kick, 0);
+}
+
+static void drop_client(struct backend *b)
+{
+    struct mcp_client *client = b->client;
+
+    b->client = NULL;
+    b->listing = b->list_again = false;
+    timer_clear(b->idle);
+    mcp_client_free(client);
+}
+
+static void on_closed(void *ctx, const struct error *why)
+{
+    struct backend *b = ctx;
+    struct error copy = *why;
+
+    drop_client(b);
+    if (b->state == BACKEND_STARTING && !b->stopping) {
+        start_failed(b, &copy);
+        return;
+    }
+    if (b->state == BACKEND_STARTING) {
+        release_start(b);
+        enter(b, BACKEND_COLD);
+        timer_set(b->kick, 0);
+        return;
+    }
+    ended_when_ready(b, &copy);
+}
+
+static void became_ready(struct backend *b)
+{
+    release_start(b);
+    b->ready_ms = clock_ms();
+    enter(b, BACKEND_READY);
+    if (!b->called)
+        timer_set(b->idle, BACKEND_IDLE_MS);
+    changed(b);
+    progress(b);
+}
+
+static void on_listed(void *ctx, struct str tools, struct str note, const struct error *e)
+{
+    struct backend *b = ctx;
+    struct toolset set;
+    struct error why;
+    bool first = b->state == BACKEND_STARTING;
+
+    if (!b->listing)
+        return; /* the connection is being dropped */
+    b->listing = false;
+    if (!e && !toolset_load(&set, tools, &why))
+        e = &why;
+    if (e && first) {
+        mcp_client_start_error(b->client, "tools/list", e, &why);
+        drop_client(b);
+        start_failed(b, &why);
+        return;
+    }
+    if (!e) {
+        adopt(b, &set, note);
+        save_cache(b);
+    }
+    if (first) {
+        became_ready(b);
+        return;
+    }
+    changed(b);
+    if (b->list_again) {
+        b->list_again = false;
+        b->listing = true;
+        mcp_client_list_tools(b->client, b->def.startup_timeout_ms, on_listed, b);
+    }
+}
+
+static void on_ready(void *ctx)
+{
+    struct backend *b = ctx;
+    int64_t left = b->started_ms + b->def.startup_timeout_ms - clock_ms();
+
+    b->listing = true;
+    mcp_client_list_tools(b->client, left > 1 ? (int)left : 1, on_listed, b);
+}
+
+static void on_tools_changed(void *ctx)
+{
+    struct backend *b = ctx;
+
+    if (b->state != BACKEND_READY)
+        return;
+    b->list_again = b->listing;
+    if (b->listing)
+        return;
+    b->listing = true;
+    mcp_client_list_tools(b->client, b->def.startup_timeout_ms, on_listed, b);
+}
+
+static void on_idle(void *ctx)
+{
+    struct backend *b = ctx;
+
+    if (b->state != BACKEND_READY || b->called || b->wants)
+        return;
+    b->stopping = true;
+    mcp_client_stop(b->client, b->env->ladder);
+}
+
+static bool passes_on(const char *entry)
+{
+    static const char *const kept[] = { "SYMPOSIUM_HOME=", "SYMPOSIUM_TASK_CHAIN=" };
+
+    if (!str_starts(str_of(entry), STR("SYMPOSIUM_")))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        if (str_starts(str_of(entry), str_of(kept[i])))
+            return true;
+    return false;
+}
+
+static bool overridden(const struct key_values *own, const char *entry)
+{
+    for (size_t i = 0; i < own->n; i++)
+        if (!strncmp(entry, own->v[i].key.p, own->v[i].key.n) && entry[own->v[i].key.n] == '=')
+            return true;
+    return false;
+}
+
+/* Ours without SYMPOSIUM_*, then the entry's own, which wins (MS-71). */
+static const char *const *environment(struct arena *a, const struct key_values *own)
+{
+    size_t n = 0, most = own->n + 1;
+    const char **env;
+
+    for (char **p = environ; *p; p++)
+        most++;
+    env = ARENA_ARRAY(a, const char *, most);
+    for (char **p = environ; *p; p++)
+        if (passes_on(*p) && !overridden(own, *p))
+            env[n++] = *p;
+    for (size_t i = 0; i < own->n; i++) {
+        log_secret(own->v[i].value);
+        env[n++] = arena_printf(a, "%.*s=%.*s", STR_F(own->v[i].key), STR_F(own->v[i].value));
+    }
+    return env;
+}
+
+static void start(struct backend *b)
+{
+    static const struct mcp_client_ops ops = { on_ready, on_closed, on_tools_changed };
+    auto_arena a = ARENA;
+    const char **argv = ARENA_ARRAY(&a, const char *, b->def.argv.n + 1);
+    struct mcp_client_opts o = {
+        .label = arena_z(&a, b->def.name),
+        .argv = argv,
+        .env = environment(&a, &b->def.env),
+        .cwd = arena_z(&a, b->def.cwd),
+        .startup_timeout_ms = b->def.startup_timeout_ms,
+        .client_name = "symposium",
+        .client_version = SYM_VERSION,
+    };
+
+    for (size_t i = 0; i < b->def.argv.n; i++)
+        argv[i] = arena_z(&a, b->def.argv.v[i]);
+    if (b->inv)
+        o.era = b->cached_modern ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
+    b->called = false;
+    b->stopping = false;
+    b->started_ms = clock_ms();
+    enter(b, BACKEND_STARTING);
+    b->client = mcp_client_start(b->env->loop, &o, &ops, b);
+}
+
+/* ---- what to do next ---- */
+
+static bool any_waiting(const struct backend *b, enum want_kind kind)
+{
+    for (const struct want *w = b->wants; w; w = w->next)
+        if (!w->client_call && w->kind == kind)
+            return true;
+    return false;
+}
+
+/* Ends what can be answered without a running server. */
+static void settle_cold(struct backend *b, int64_t wait_ms)
+{
+    uint64_t at = 0, upto = b->last_handle;
+    struct error e = { 0 };
+    struct want *w;
+
+    while ((w = next_waiting(b, at, upto))) {
+        at = w->handle;
+        if (w->kind == WANT_TOOLS && b->inv) {
+            conclude(w, NULL, NULL);
+        } else if (w->kind == WANT_CALL && b->inv &&
+                   !names_resolve(&b->inv->names, b->def.name, str_of(w->key), &e)) {
+            conclude(w, NULL, &e);
+        } else if (wait_ms > 0 &&
+                   (w->kind == WANT_TOOLS || wait_ms > b->def.tool_call_timeout_ms)) {
+            e = b->failure;
+            error_wrap(&e, "next try in %lld s", (long long)(wait_ms + 999) / 1000);
+            conclude(w, NULL, &e);
+        }
+    }
+}
+
+static void progress_cold(struct backend *b)
+{
+    int64_t wait = b->next_try_ms ? b->next_try_ms - clock_ms() : 0;
+
+    settle_cold(b, wait);
+    if (!b->wants || b->shut)
+        return;
+    if (wait > 0) {
+        timer_set(b->kick, (int)wait);
+        return;
+    }
+    if (!any_waiting(b, WANT_CALL)) {
+        if (b->env->starting >= BACKEND_MAX_STARTS) {
+            timer_set(b->kick, START_SLOT_POLL_MS);
+            return;
+        }
+        b->env->starting++;
+        b->holds_start = true;
+    }
+    start(b);
+}
+
+static void progress_ready(struct backend *b)
+{
+    uint64_t at = 0, upto = b->last_handle;
+    struct error e;
+    struct want *w;
+
+    while (b->state == BACKEND_READY && (w = next_waiting(b, at, upto))) {
+        at = w->handle;
+        if (w->kind == WANT_TOOLS)
+            conclude(w, NULL, NULL);
+        else if (!send_call(b, w, &e))
+            conclude(w, NULL, &e);
+    }
+}
+
+static void destroy(struct backend *b)
+{
+    struct backend **at = &b->env->all;
+
+    while (*at != b)
+        at = &(*at)->next_all;
+    *at = b->next_all;
+    release_start(b);
+    timer_free(b->kick);
+    timer_free(b->idle);
+    inventory_unref(b->inv);
+    arena_free(&b->arena);
+    free(b);
+}
+
+/* Without references: once the last call has ended the server is stopped, then everything goes.
+ */
+static void progress_retired(struct backend *b)
+{
+    if (b->wants)
+        return;
+    if (!b->client) {
+        destroy(b);
+        return;
+    }
+    if (!b->stopping)
+        mcp_client_stop(b->client, b->env->ladder);
+    b->stopping = true;
+}
+
+static void progress(void *ctx)
+{
+    struct backend *b = ctx;
+
+    if (!b->refs) {
+        progress_retired(b);
+        return;
+    }
+    b->refs++; /* a callback may let go of the last one */
+    switch (b->state) {
+    case BACKEND_COLD:
+        progress_cold(b);
+        break;
+    case BACKEND_READY:
+        progress_ready(b);
+        break;
+    case BACKEND_FAILED:
+        fail_waiting(b, &b->failure);
+        break;
+    case BACKEND_STARTING:
+        break;
+    }
+    backend_unref(b);
+}
+
+/* ---- public ---- */
+
+static void copy_strs(struct arena *a, struct strs *to, const struct strs *from)
+{
+    *to = (struct strs){ 0 };
+    for (size_t i = 0; i < from->n; i++)
+        ARENA_PUSH(a, to) = arena_str(a, from->v[i]);
+}
+
+static void copy_def(struct backend *b, const struct active_server *def)
+{
+    struct arena *a = &b->arena;
+    struct strs enabled, disabled;
+
+    b->def = (struct active_server){
+        .name = arena_str(a, def->name),
+        .cwd = arena_str(a, def->cwd),
+        .startup_timeout_ms = def->startup_timeout_ms,
+        .tool_call_timeout_ms = def->tool_call_timeout_ms,
+    };
+    copy_strs(a, &b->def.argv, &def->argv);
+    for (size_t i = 0; i < def->env.n; i++)
+        ARENA_PUSH(a, &b->def.env) = (struct key_value){ arena_str(a, def->env.v[i].key),
+                                                         arena_str(a, def->env.v[i].value) };
+    copy_strs(a, &enabled, &def->def->enabled_tools);
+    copy_strs(a, &disabled, &def->def->disabled_tools);
+    b->filter = (struct tool_filter){
+        .has_enabled = def->def->has_enabled_tools,
+        .enabled = enabled.v,
+        .nenabled = enabled.n,
+        .disabled = disabled.v,
+        .ndisabled = disabled.n,
+        .read_only = b->env->read_only,
+    };
+}
+
+struct backend *backend_new(struct backend_env *env, const struct active_server *def)
+{
+    struct backend *b = NEW(struct backend);
+
+    b->env = env;
+    b->next_all = env->all;
+    env->all = b;
+    b->refs = 1;
+    b->kick = timer_new(env->loop, progress, b);
+    b->idle = timer_new(env->loop, on_idle, b);
+    timer_background(b->idle);
+    copy_def(b, def);
+    return b;
+}
+
+struct backend *backend_ref(struct backend *b)
+{
+    b->refs++;
+    return b;
+}
+
+void backend_unref(struct backend *b)
+{
+    if (b && --b->refs == 0)
+        timer_set(b->kick, 0);
+}
+
+static bool same_strs(const struct strs *x, const struct strs *y)
+{
+    bool same = x->n == y->n;
+
+    for (size_t i = 0; same && i < x->n; i++)
+        same = str_eq(x->v[i], y->v[i]);
+    return same;
+}
+
+bool backend_same(const struct backend *b, const struct active_server *def)
+{
+    bool same = str_eq(b->def.name, def->name) && str_eq(b->def.cwd, def->cwd) &&
+                same_strs(&b->def.argv, &def->argv) && b->def.env.n == def->env.n;
+
+    for (size_t i = 0; same && i < def->env.n; i++)
+        same = str_eq(b->def.env.v[i].key, def->env.v[i].key) &&
+               str_eq(b->def.env.v[i].value, def->env.v[i].value);
+    return same;
+}
+
+/* Shows the same tools through a new filter. The toolset is loaded again, because views of it
+ * are shared with calls in flight. */
+static void refilter(struct backend *b)
+{
+    auto_buf raw = BUF(TOOLCACHE_MAX_BYTES);
+    struct toolset again;
+
+    if (!b->inv)
+        return;
+    json_put_val(&raw, b->inv->tools.doc.root);
+    if (buf_ok(&raw, NULL) && toolset_load(&again, buf_str(&raw), NULL))
+        adopt(b, &again, (struct str){ 0 });
+}
+
+static bool same_filter(const struct tool_filter *x, const struct tool_filter *y)
+{
+    const struct strs xe = { (struct str *)x->enabled, x->nenabled, 0 },
+                      ye = { (struct str *)y->enabled, y->nenabled, 0 };
+    const struct strs xd = { (struct str *)x->disabled, x->ndisabled, 0 },
+                      yd = { (struct str *)y->disabled, y->ndisabled, 0 };
+
+    return x->has_enabled == y->has_enabled && x->read_only == y->read_only &&
+           same_strs(&xe, &ye) && same_strs(&xd, &yd);
+}
+
+void backend_update(struct backend *b, const struct active_server *def)
+{
+    struct arena old = b->arena;
+    struct tool_filter before = b->filter;
+
+    b->arena = ARENA;
+    copy_def(b, def);
+    b->cache_key = arena_str(&b->arena, b->cache_key);
+    if (!same_filter(&before, &b->filter))
+        refilter(b);
+    arena_free(&old);
+}
+
+struct str backend_name(const struct backend *b)
+{
+    return b->def.name;
+}
+
+enum backend_state backend_state(const struct backend *b)
+{
+    return b->state;
+}
+
+const struct names *backend_names(const struct backend *b)
+{
+    load_cache((struct backend *)b);
+    return b->inv ? &b->inv->names : NULL;
+}
+
+size_t backend_problems(const struct backend *b, const struct str **ret)
+{
+    *ret = b->inv ? b->inv->problems.v : NULL;
+    return b->inv ? b->inv->problems.n : 0;
+}
+
+bool backend_modern(const struct backend *b)
+{
+    return b->client ? mcp_client_modern(b->client) : b->cached_modern;
+}
+
+struct str backend_server_info(const struct backend *b)
+{
+    return b->client ? mcp_client_server_info(b->client) : STR("{}");
+}
+
+pid_t backend_pid(const struct backend *b)
+{
+    return b->client ? mcp_client_pid(b->client) : 0;
+}
+
+uint64_t backend_describe(struct backend *b, backend_known_fn done, void *ctx)
+{
+    struct want *w = new_want(b, WANT_TOOLS, ctx);
+
+    w->known = done;
+    load_cache(b);
+    if (b->state != BACKEND_STARTING)
+        timer_set(b->kick, 0);
+    return w->handle;
+}
+
+uint64_t backend_call(struct backend *b, struct str key, struct str args,
+                      backend_answer_fn done, void *ctx)
+{
+    struct want *w = new_want(b, WANT_CALL, ctx);
+    struct error e;
+
+    w->answer = done;
+    w->key = str_dup(key);
+    w->args = str_dup(args);
+    load_cache(b);
+    if (b->state == BACKEND_READY && send_call(b, w, &e))
+        return w->handle;
+    if (b->state != BACKEND_STARTING)
+        timer_set(b->kick, 0);
+    return w->handle;
+}
+
+void backend_cancel(struct backend *b, uint64_t handle)
+{
+    struct want *w = b->wants;
+
+    while (w && w->handle != handle)
+        w = w->next;
+    if (!w)
+        return;
+    unlink_want(b, w);
+    if (w->client_call) {
+        w->answer =
+            NULL; /* the client calls back before it returns: on_called() frees the want */
+        mcp_client_cancel(b->client, w->client_call);
+        return;
+    }
+    free_want(w);
+}
+
+void backends_shutdown(struct backend_env *env, struct child_ladder ladder)
+{
+    for (struct backend *b = env->all; b; b = b->next_all) {
+        b->shut = true;
+        b->stopping = true;
+        if (b->client)
+            mcp_client_stop(b->client, ladder);
+    }
+}
+
+size_t backends_running(const struct backend_env *env)
+{
+    size_t n = 0;
+
+    for (const struct backend *b = env->all; b; b = b->next_all)
+        n += b->client != NULL;
+    return n;
+}
+
+void backends_free(struct backend_env *env)
+{
+    while (env->all) {
+        struct backend *b = env->all;
+
+        for (struct want *w = b->wants; w; w = w->next) {
+            w->known = NULL;
+            w->answer = NULL;
+        }
+        b->shut = true;
+        drop_client(b); /* ends the calls in flight, which frees their wants */
+        while (b->wants) {
+            struct want *w = b->wants;
+
+            b->wants = w->next;
+            free_want(w);
+        }
+        destroy(b);
+    }
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * One backing server over its whole life: started at first use, described from the cache where
+ * that is fresh, restarted within a budget, closed when idle (docs/spec/meta-server.md section
+ * 9).
+ *
+ *   COLD --use--> STARTING --handshake and tools/list--> READY --crash, idle, retire--> COLD
+ *                    └--failed start: back-off, attempts+1--> COLD;   attempts >
+ * max-server-restarts --> FAILED (for the session)
+ *
+ * Backends are counted references: each catalog snapshot holds one. Callbacks never come from
+ * inside the function that asked.
+ */
+#ifndef SYM_META_BACKEND_H
+#define SYM_META_BACKEND_H
+
+#include "mcp/client.h"
+#include "meta/names.h"
+#include "plugins/resolve.h"
+
+#define BACKEND_IDLE_MS \
+    (60 * 1000) /* started only to be described: closed after this (MS-19) */
+#define BACKEND_MAX_DELAY_MS (60 * 1000)
+#define BACKEND_MAX_STARTS \
+    8 /* starts for descriptions at a time, over all servers of a loop (MS-19) */
+
+enum backend_state { BACKEND_COLD, BACKEND_STARTING, BACKEND_READY, BACKEND_FAILED };
+const char *backend_state_name(enum backend_state s);
+
+struct backend;
+
+/* What all backends of one meta-server share; must outlive them. */
+struct backend_env {
+    struct loop *loop;
+    const char *cache_dir;
+    int max_restarts;
+    int stable_reset_ms;
+    struct child_ladder ladder; /* orderly stop of one server */
+    bool read_only;
+    /* What is listed changed: tools, problems, or state. */
+    void (*on_change)(void *ctx);
+    void *ctx;
+    size_t starting;     /* descriptions being started now */
+    struct backend *all; /* every backend that still exists, retired ones included */
+};
+
+struct backend *backend_new(struct backend_env *env, const struct active_server *def);
+struct backend *backend_ref(struct backend *b);
+/* The last reference shuts the server down after its calls in flight. */
+void backend_unref(struct backend *b);
+
+/* Same program: name, command, args, env, cwd (MS-60). */
+bool backend_same(const struct backend *b, const struct active_server *def);
+/* Takes over filters and timeouts of a new resolution. */
+void backend_update(struct backend *b, const struct active_server *def);
+
+struct str backend_name(const struct backend *b);
+enum backend_state backend_state(const struct backend *b);
+/* NULL while the tools are not known (no fresh cache, never listed). Valid until the loop runs
+ * again. */
+const struct names *backend_names(const struct backend *b);
+/* Lines about this server for Problems, without brackets: "name: ...". */
+size_t backend_problems(const struct backend *b, const struct str **ret);
+bool backend_modern(const struct backend *b);
+struct str backend_server_info(const struct backend *b);
+pid_t backend_pid(const struct backend *b);
+
+/*
+ * Makes the tools known, from the cache or by starting the server. `why` NULL: backend_names()
+ * is there. A server in back-off or failed answers at once, without waiting. Returns a handle
+ * for backend_cancel().
+ */
+typedef void (*backend_known_fn)(void *ctx, const struct error *why);
+uint64_t backend_describe(struct backend *b, backend_known_fn done, void *ctx);
+
+/*
+ * One call. The key is resolved as MS-45 says. `tool` is NULL when it did not resolve or the
+ * server never came up. On failure `result` is NULL and *e holds the message without the
+ * "server.tool: " prefix. `tool` and `result` are valid during the call.
+ */
+struct backend_answer {
+    const struct tool *tool;
+    yyjson_val *result;
+    const struct error *e;
+};
+typedef void (*backend_answer_fn)(void *ctx, const struct backend_answer *answer);
+uint64_t backend_call(struct backend *b, struct str key, struct str args,
+                      backend_answer_fn done, void *ctx);
+
+/* Ends a description or a call without its callback; a call in flight is cancelled at the
+ * server. */
+void backend_cancel(struct backend *b, uint64_t handle);
+
+/* Stops every process by the ladder, all in parallel; nothing is started afterwards. */
+void backends_shutdown(struct backend_env *env, struct child_ladder ladder);
+/* Servers whose process has not ended. */
+size_t backends_running(const struct backend_env *env);
+/* The end of everything: kills what runs, frees what exists, whoever holds references. No
+ * callbacks. */
+void backends_free(struct backend_env *env);
+
+#endif

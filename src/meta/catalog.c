@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/catalog.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+/* What a script finds in its global scope before ours, and the words of the language (MS-12).
+ */
+static const char *const taken_globals[] = {
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "AsyncFunction",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DataView",
+    "Date",
+    "Error",
+    "EvalError",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "Function",
+    "Infinity",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "InternalError",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TextDecoder",
+    "TextEncoder",
+    "TypeError",
+    "URIError",
+    "URL",
+    "URLSearchParams",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakSet",
+    "WeakRef",
+    "FinalizationRegistry",
+    "SharedArrayBuffer",
+    "Atomics",
+    "DOMException",
+    "arguments",
+    "async",
+    "atob",
+    "await",
+    "break",
+    "btoa",
+    "case",
+    "catch",
+    "class",
+    "clearTimeout",
+    "console",
+    "const",
+    "continue",
+    "debugger",
+    "decodeURI",
+    "decodeURIComponent",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "encodeURI",
+    "encodeURIComponent",
+    "enum",
+    "escape",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "globalThis",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "isFinite",
+    "isNaN",
+    "let",
+    "new",
+    "null",
+    "of",
+    "package",
+    "parseFloat",
+    "parseInt",
+    "performance",
+    "private",
+    "protected",
+    "public",
+    "queueMicrotask",
+    "results",
+    "return",
+    "setTimeout",
+    "static",
+    "structuredClone",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "undefined",
+    "unescape",
+    "var",
+    "void",
+    "while",
+    "with",
+    "yield",
+};
+
+static struct str global_base(struct arena *a, struct str name)
+{
+    char *p = arena_alloc(a, name.n + 2);
+    size_t n = 0;
+
+    if (!name.n || (name.p[0] >= '0' && name.p[0] <= '9'))
+        p[n++] = '_';
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        p[n++] = alnum ? c : '_';
+    }
+    return (struct str){ p, n };
+}
+
+static void assign_globals(struct catalog *c)
+{
+    struct arena *a = &c->res->arena;
+    struct map taken = MAP;
+
+    for (size_t i = 0; i < ARRAY_LEN(taken_globals); i++)
+        map_put(&taken, str_of(taken_globals[i]), c);
+    for (size_t i = 0; i < c->n; i++) {
+        struct str base = global_base(a, c->v[i].name), global = base;
+
+        for (unsigned k = 2; map_has(&taken, global); k++)
+            global = str_of(arena_printf(a, "%.*s_%u", STR_F(base), k));
+        map_put(&taken, global, c);
+        c->v[i].global = c->globals[i] = global;
+        if (!str_eq(global, base))
+            ARENA_PUSH(a, &c->problems) =
+                str_of(arena_printf(a, "%.*s: use the script variable %.*s (%.*s is taken)",
+                                    STR_F(c->v[i].name), STR_F(global), STR_F(base)));
+    }
+    map_free(&taken);
+}
+
+static struct backend *backend_for(struct backend_env *env, const struct active_server *def,
+                                   const struct catalog *before)
+{
+    for (size_t i = 0; before && i < before->n; i++) {
+        struct backend *b = before->v[i].backend;
+
+        if (backend_same(b, def)) {
+            backend_update(b, def);
+            return backend_ref(b);
+        }
+    }
+    return backend_new(env, def);
+}
+
+struct catalog *catalog_new(struct backend_env *env, struct resolution *res,
+                            const struct catalog *before)
+{
+    struct catalog *c = NEW(struct catalog);
+    struct arena *a = &res->arena;
+
+    *c = (struct catalog){
+        .refs = 1, .res = res, .n = res->servers.n, .problems = res->problems
+    };
+    c->v = ARENA_ARRAY(a, struct catalog_server, c->n + 1);
+    c->globals = ARENA_ARRAY(a, struct str, c->n + 1);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct active_server *def = &res->servers.v[i];
+
+        c->v[i] = (struct catalog_server){ backend_for(env, def, before), def->name,
+                                           (struct str){ 0 }, def };
+    }
+    assign_globals(c);
+    return c;
+}
+
+struct catalog *catalog_ref(struct catalog *c)
+{
+    c->refs++;
+    return c;
+}
+
+void catalog_unref(struct catalog *c)
+{
+    if (!c || --c->refs)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        backend_unref(c->v[i].backend);
+    resolution_free(c->res);
+    free(c);
+}
+
+const struct catalog_server *catalog_by_global(const struct catalog *c, struct str global)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (str_eq(c->v[i].global, global))
+            return &c->v[i];
+    return NULL;
+}
+
+const struct catalog_server *catalog_find(const struct catalog *c, struct str name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (str_eq(c->v[i].name, name))
+            return &c->v[i];
+    return catalog_by_global(c, name);
+}
+
+void catalog_put_problems(const struct catalog *c, void (*line)(void *ctx, struct str text),
+                          void *ctx)
+{
+    const struct str *lines;
+
+    for (size_t i = 0; i < c->problems.n; i++)
+        line(ctx, c->problems.v[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        size_t n = backend_problems(c->v[i].backend, &lines);
+
+        for (size_t k = 0; k < n; k++)
+            line(ctx, lines[k]);
+    }
+}

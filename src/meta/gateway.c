@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/gateway.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/timer.h"
+#include "pm/deps.h"
+
+#define SHUTDOWN_POLL_MS 2
+
+/* A request that waits for a resolution. */
+struct waiter {
+    struct waiter *next;
+    uint64_t handle;
+    gateway_fn fn;
+    void *ctx;
+};
+
+/* The sandbox of one set of limits. A change of configuration makes a new one; the old one goes
+ * with its last script. */
+struct box {
+    struct sandbox *sandbox;
+    struct sandbox_limits limits;
+};
+
+struct gateway {
+    struct gateway_opts o;
+    struct backend_env env;
+    struct catalog *catalog;
+    struct config defaults; /* before the first resolution */
+    struct arena arena;
+    struct resolver *resolver; /* a resolution is under way */
+    struct deps_query *deps;
+    struct waiter *waiters;
+    uint64_t last_handle;
+    struct timer *late;  /* GATEWAY_RESOLVE_MS */
+    struct timer *again; /* polls the shutdown */
+    struct box box;
+    struct {
+        struct sandbox **v;
+        size_t n, cap;
+    } old_boxes;
+    size_t scripts; /* running */
+    struct results results;
+    bool prewarmed;
+    void (*shut_done)(void *ctx);
+    void *shut_ctx;
+    int64_t shut_until_ms;
+};
+
+/* ---- the inventory ---- */
+
+static const struct mcp_config *mcp_config(const struct gateway *g)
+{
+    return &gateway_config(g)->mcp;
+}
+
+const struct config *gateway_config(const struct gateway *g)
+{
+    return g->catalog ? &g->catalog->res->config : &g->defaults;
+}
+
+struct catalog *gateway_catalog(const struct gateway *g)
+{
+    return g->catalog;
+}
+
+static void flush_waiters(struct gateway *g)
+{
+    struct catalog *c = catalog_ref(g->catalog);
+
+    timer_clear(g->late);
+    for (uint64_t upto = g->last_handle; g->waiters && g->waiters->handle <= upto;) {
+        struct waiter w = *g->waiters;
+
+        free(g->waiters);
+        g->waiters = w.next;
+        w.fn(w.ctx, c);
+    }
+    catalog_unref(c);
+}
+
+static struct sandbox_limits limits_of(const struct mcp_config *c)
+{
+    return (struct sandbox_limits){
+        .timeout_ms = c->script_timeout_secs * 1000,
+        .memory_bytes = (size_t)c->script_memory_limit_mb << 20,
+        .stack_bytes = (size_t)c->script_stack_limit_kb << 10,
+        .console_bytes = (size_t)c->max_console_bytes,
+        .result_bytes = (size_t)c->max_result_bytes,
+        .max_calls = (unsigned)c->max_tool_calls,
+    };
+}
+
+static bool same_limits(const struct sandbox_limits *x, const struct sandbox_limits *y)
+{
+    return x->timeout_ms == y->timeout_ms && x->memory_bytes == y->memory_bytes &&
+           x->stack_bytes == y->stack_bytes && x->console_bytes == y->console_bytes &&
+           x->result_bytes == y->result_bytes && x->max_calls == y->max_calls;
+}
+
+static void apply_limits(struct gateway *g)
+{
+    struct sandbox_limits limits = limits_of(mcp_config(g));
+
+    if (g->box.sandbox && same_limits(&limits, &g->box.limits))
+        return;
+    if (g->box.sandbox)
+        VEC_PUSH(&g->old_boxes) = g->box.sandbox;
+    g->box.limits = limits;
+    g->box.sandbox = sandbox_new(g->o.loop, &limits);
+    if (g->prewarmed)
+        sandbox_prewarm(g->box.sandbox);
+}
+
+static void apply_config(struct gateway *g, const struct mcp_config *c)
+{
+    int grace = c->shutdown_grace_secs * 1000;
+
+    g->env.max_restarts = c->max_server_restarts;
+    g->env.stable_reset_ms = c->restart_stable_reset_secs * 1000;
+    g->env.ladder = (struct child_ladder){ grace * 6 / 10, grace * 9 / 10 };
+    g->env.read_only = c->read_only;
+}
+
+/* Puts the resolution in force (taken). */
+static void swap(struct gateway *g, struct resolution *res)
+{
+    struct catalog *old = g->catalog;
+
+    apply_config(g, &res->config.mcp);
+    g->catalog = catalog_new(&g->env, res, old);
+    catalog_unref(old);
+    apply_limits(g);
+    if (g->o.on_inventory)
+        g->o.on_inventory(g->o.ctx);
+    flush_waiters(g);
+}
+
+/* An inventory without servers that says why. */
+static struct resolution *empty_resolution(struct gateway *g, const char *problem)
+{
+    struct resolution *res = NEW(struct resolution);
+
+    config_load(&res->config, g->o.dirs, &res->arena);
+    ARENA_PUSH(&res->arena, &res->problems) = arena_str(&res->arena, str_of(problem));
+    return res;
+}
+
+static void on_resolved(void *ctx, struct resolution *res)
+{
+    struct gateway *g = ctx;
+
+    g->resolver = NULL;
+    swap(g, res);
+}
+
+static void on_deps(void *ctx, const struct found_deps *found)
+{
+    struct gateway *g = ctx;
+
+    g->deps = NULL;
+    resolve_finish(g->resolver, found, on_resolved, g);
+}
+
+static void begin(struct gateway *g)
+{
+    struct resolve_opts o = { .dirs = g->o.dirs, .start_dir = g->o.start_dir };
+    struct deps_opts d = { .dirs = g->o.dirs, .write_cache = true };
+    struct error e;
+
+    g->resolver = resolve_begin(g->o.loop, &o, &e);
+    if (!g->resolver) {
+        swap(g, empty_resolution(g, e.msg));
+        return;
+    }
+    d.config = resolve_config(g->resolver);
+    d.workspace = resolve_workspace(g->resolver);
+    g->deps = deps_find(g->o.loop, &d, on_deps, g);
+}
+
+static void on_late(void *ctx)
+{
+    static const char text[] =
+        "workspace: still being resolved after 5 s; this is the last known inventory";
+    struct gateway *g = ctx;
+    struct catalog *c = g->catalog;
+
+    if (!c) {
+        c = g->catalog = catalog_new(&g->env, empty_resolution(g, text), NULL);
+        apply_limits(g);
+    } else if (!c->problems.n || !str_is(c->problems.v[c->problems.n - 1], text)) {
+        ARENA_PUSH(&c->res->arena, &c->problems) = str_of(text);
+    }
+    flush_waiters(g);
+}
+
+uint64_t gateway_current(struct gateway *g, gateway_fn fn, void *ctx)
+{
+    struct waiter *w, **at = &g->waiters;
+
+    if (!g->resolver && g->catalog &&
+        (!gateway_config(g)->auto_sync || !resolution_stale(g->catalog->res))) {
+        fn(ctx, g->catalog);
+        return 0;
+    }
+    while (*at)
+        at = &(*at)->next;
+    w = *at = NEW(struct waiter);
+    *w = (struct waiter){ NULL, ++g->last_handle, fn, ctx };
+    if (!timer_is_set(g->late))
+        timer_set(g->late, GATEWAY_RESOLVE_MS);
+    if (!g->resolver) {
+        uint64_t handle = w->handle;
+
+        begin(g);
+        return g->resolver ? handle : 0;
+    }
+    return w->handle;
+}
+
+void gateway_forget(struct gateway *g, uint64_t handle)
+{
+    for (struct waiter **at = &g->waiters; *at; at = &(*at)->next) {
+        if ((*at)->handle == handle) {
+            struct waiter *w = *at;
+
+            *at = w->next;
+            free(w);
+            return;
+        }
+    }
+}
+
+/* ---- scripts ---- */
+
+void gateway_prewarm(struct gateway *g)
+{
+    g->prewarmed = true;
+    if (!g->box.sandbox)
+        apply_limits(g);
+    sandbox_prewarm(g->box.sandbox);
+}
+
+struct execution *gateway_execute(struct gateway *g, struct catalog *c, struct str source,
+                                  const struct execution_ops *ops, void *ctx)
+{
+    struct execution_opts o = { g->box.sandbox, g->box.limits, &g->results };
+
+    return execute_run(c, &o, source, ops, ctx);
+}
+
+struct str gateway_result(const struct gateway *g, struct str uri)
+{
+    return results_get(&g->results, uri);
+}
+
+/* ---- life ---- */
+
+static void on_backend_change(void *ctx)
+{
+    struct gateway *g = ctx;
+
+    if (g->o.on_server_change)
+        g->o.on_server_change(g->o.ctx);
+}
+
+static void poll_shutdown(void *ctx)
+{
+    struct gateway *g = ctx;
+    void (*done)(void *) = g->shut_done;
+
+    if ((backends_running(&g->env) || child_lingering(g->o.loop)) &&
+        clock_ms() < g->shut_until_ms) {
+        timer_set(g->again, SHUTDOWN_POLL_MS);
+        return;
+    }
+    g->shut_done = NULL;
+    if (done)
+        done(g->shut_ctx);
+}
+
+struct gateway *gateway_new(const struct gateway_opts *o)
+{
+    struct gateway *g = NEW(struct gateway);
+
+    g->o = *o;
+    g->o.start_dir = arena_z(&g->arena, str_of(o->start_dir));
+    config_load(&g->defaults, o->dirs, &g->arena);
+    g->env = (struct backend_env){
+        .loop = o->loop, .cache_dir = o->dirs->cache, .on_change = on_backend_change, .ctx = g
+    };
+    apply_config(g, &g->defaults.mcp);
+    g->late = timer_new(o->loop, on_late, g);
+    g->again = timer_new(o->loop, poll_shutdown, g);
+    return g;
+}
+
+struct child_ladder gateway_ladder(const struct gateway *g, bool at_once)
+{
+    return at_once ? (struct child_ladder){ 0, 1000 } : g->env.ladder;
+}
+
+void gateway_shutdown(struct gateway *g, struct child_ladder ladder, void (*done)(void *ctx),
+                      void *ctx)
+{
+    int grace = mcp_config(g)->shutdown_grace_secs * 1000;
+
+    backends_shutdown(&g->env, ladder);
+    g->shut_done = done;
+    g->shut_ctx = ctx;
+    /* What the ladder killed is reaped in no time; the rest of the grace is room for that. */
+    g->shut_until_ms = clock_ms() + (ladder.kill_ms < grace ? grace : ladder.kill_ms + 400);
+    if (ladder.term_ms == 0)
+        g->shut_until_ms = clock_ms() + ladder.kill_ms + 400;
+    poll_shutdown(g);
+}
+
+void gateway_free(struct gateway *g)
+{
+    if (!g)
+        return;
+    deps_cancel(g->deps);
+    resolve_cancel(g->resolver);
+    while (g->waiters)
+        gateway_forget(g, g->waiters->handle);
+    sandbox_free(g->box.sandbox);
+    for (size_t i = 0; i < g->old_boxes.n; i++)
+        sandbox_free(g->old_boxes.v[i]);
+    free(g->old_boxes.v);
+    catalog_unref(g->catalog);
+    backends_free(&g->env);
+    results_free(&g->results);
+    timer_free(g->late);
+    timer_free(g->again);
+    arena_free(&g->arena);
+    free(g);
+}

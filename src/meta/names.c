@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/names.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+/* Names longer than this take no part in edit distance: it is quadratic. */
+#define CLOSEST_MAX    64
+#define SHOWN_NAME_MAX 100
+
+struct names_bucket {
+    const struct tool_names **v;
+    size_t n, cap;
+};
+
+static bool ascii_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool is_identifier(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+
+        if (c != '_' && c != '$' && !(ascii_alnum(c) && (i || c < '0' || c > '9')))
+            return false;
+    }
+    return s.n > 0;
+}
+
+bool is_hidden_property(struct str key)
+{
+    static const char *const hidden[] = {
+        "then",      "catch",  "finally",  "constructor", "prototype",
+        "__proto__", "toJSON", "toString", "valueOf",     "inspect",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
+        if (str_is(key, hidden[i]))
+            return true;
+    return false;
+}
+
+/* Reached only by their aliases, whatever a server names its tools (MS-43). */
+static bool never_a_key(struct str name)
+{
+    return str_is(name, "then") || str_is(name, "toJSON");
+}
+
+/* Lower case without what is neither ASCII alphanumeric nor part of a non-ASCII character. */
+static struct str loosened(struct arena *a, struct str key)
+{
+    char *p = arena_alloc(a, key.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < key.n; i++) {
+        char c = key.p[i];
+
+        if (c >= 'A' && c <= 'Z')
+            p[n++] = (char)(c - 'A' + 'a');
+        else if (ascii_alnum(c) || (unsigned char)c >= 0x80)
+            p[n++] = c;
+    }
+    return (struct str){ p, n };
+}
+
+static struct str sanitized(struct arena *a, struct str wire)
+{
+    char *p = arena_alloc(a, wire.n + 2);
+    size_t n = 0;
+
+    if (!wire.n || (wire.p[0] >= '0' && wire.p[0] <= '9'))
+        p[n++] = '_';
+    for (size_t i = 0; i < wire.n; i++)
+        p[n++] =
+            ascii_alnum(wire.p[i]) || wire.p[i] == '_' || wire.p[i] == '$' ? wire.p[i] : '_';
+    return utf8_cut((struct str){ p, n }, 64);
+}
+
+static void add_loose(struct names *n, const struct tool_names *t, struct str key)
+{
+    struct str loose = loosened(&n->arena, key);
+    struct names_bucket *b;
+
+    if (!loose.n)
+        return;
+    b = map_get(&n->loose, loose);
+    if (!b) {
+        b = ARENA_NEW(&n->arena, struct names_bucket);
+        map_put(&n->loose, loose, b);
+    }
+    for (size_t i = 0; i < b->n; i++)
+        if (b->v[i] == t)
+            return;
+    ARENA_PUSH(&n->arena, b) = t;
+}
+
+static void claim(struct names *n, struct tool_names *t, struct str key)
+{
+    map_put(&n->exact, key, t);
+    add_loose(n, t, key);
+}
+
+static void add_alias(struct names *n, struct tool_names *t)
+{
+    struct str base = sanitized(&n->arena, t->tool->name);
+    struct str alias = base;
+
+    if (never_a_key(base))
+        alias = base = str_of(arena_printf(&n->arena, "%.*s_", STR_F(base)));
+    for (unsigned i = 2; map_has(&n->exact, alias); i++)
+        alias = str_of(arena_printf(&n->arena, "%.*s_%u", STR_F(base), i));
+    t->alias = alias;
+    claim(n, t, alias);
+}
+
+void names_build(struct names *ret, const struct toolset *tools,
+                 const struct tool_filter *filter)
+{
+    *ret = (struct names){ 0 };
+    ret->v = ARENA_ARRAY(&ret->arena, struct tool_names, tools->n ? tools->n : 1);
+    for (size_t i = 0; i < tools->n; i++) {
+        if (!tool_visible(&tools->v[i], filter)) {
+            ret->hidden++;
+            continue;
+        }
+        struct tool_names *t = &ret->v[ret->n++];
+
+        t->tool = &tools->v[i];
+        if (never_a_key(t->tool->name))
+            continue;
+        t->primary = t->tool->name;
+        claim(ret, t, t->primary);
+    }
+    for (size_t i = 0; i < ret->n; i++)
+        if (!is_identifier(ret->v[i].primary))
+            add_alias(ret, &ret->v[i]);
+}
+
+void names_free(struct names *n)
+{
+    map_free(&n->exact);
+    map_free(&n->loose);
+    arena_free(&n->arena);
+    *n = (struct names){ 0 };
+}
+
+/* Levenshtein distance of two short strings. */
+static unsigned distance(struct str a, struct str b)
+{
+    unsigned row[CLOSEST_MAX + 1];
+
+    for (size_t j = 0; j <= b.n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a.n; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b.n; j++) {
+            unsigned change = diagonal + (a.p[i - 1] != b.p[j - 1]);
+            unsigned step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[b.n];
+}
+
+static struct str closest(const struct names *n, struct str loose)
+{
+    unsigned best = CLOSEST_MAX;
+    struct str name = { 0 }, key;
+    void *value;
+
+    if (loose.n > CLOSEST_MAX)
+        return name;
+    for (size_t i = 0; map_next(&n->loose, &i, &key, &value);) {
+        const struct names_bucket *b = value;
+        unsigned d = key.n <= CLOSEST_MAX ? distance(loose, key) : CLOSEST_MAX;
+
+        if (d < best) {
+            best = d;
+            name = b->v[0]->tool->name;
+        }
+    }
+    return name;
+}
+
+static void put_name(struct buf *text, struct str name)
+{
+    auto_buf clean = BUF(4096);
+
+    utf8_put_clean(&clean, utf8_cut(name, 1024));
+    buf_add(text, utf8_cut(buf_str(&clean), SHOWN_NAME_MAX));
+}
+
+static const struct tool *fail_ambiguous(struct str server, struct str key,
+                                         const struct names_bucket *b, struct error *e)
+{
+    auto_buf text = BUF(ERROR_MSG_MAX * 4);
+
+    for (size_t i = 0; i < b->n; i++) {
+        buf_addz(&text, i ? ", '" : "'");
+        put_name(&text, b->v[i]->tool->name);
+        buf_addc(&text, '\'');
+    }
+    error_set(e, ERR_INVALID, "%.*s: '%.*s' could be %s; use the exact name", STR_F(server),
+              STR_F(utf8_cut(key, SHOWN_NAME_MAX)), buf_z(&text));
+    return NULL;
+}
+
+const struct tool *names_resolve(const struct names *n, struct str server, struct str key,
+                                 struct error *e)
+{
+    auto_arena scratch = ARENA;
+    auto_buf near = BUF(ERROR_MSG_MAX);
+    const struct tool_names *t = map_get(&n->exact, key);
+    const struct names_bucket *b;
+    struct str loose, hint;
+
+    if (t)
+        return t->tool;
+    loose = loosened(&scratch, key);
+    b = map_get(&n->loose, loose);
+    if (b && b->n == 1)
+        return b->v[0]->tool;
+    if (b)
+        return fail_ambiguous(server, key, b, e);
+    hint = closest(n, loose);
+    if (hint.n) {
+        buf_addz(&near, "; the closest is '");
+        put_name(&near, hint);
+        buf_addc(&near, '\'');
+    }
+    error_set(e, ERR_NOT_FOUND, "%.*s has no tool '%.*s'%s; list_tools shows them all",
+              STR_F(server), STR_F(utf8_cut(key, SHOWN_NAME_MAX)), buf_z(&near));
+    return NULL;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/service.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "loop/signal.h"
+#include "loop/timer.h"
+#include "mcp/content.h"
+#include "mcp/stdio.h"
+#include "meta/gateway.h"
+
+#define CHANGED_EVERY_MS  1000 /* MS-75 */
+#define PROGRESS_EVERY_MS 50   /* 20 a second (MS-77) */
+#define DESCRIPTION_MAX   2000 /* characters (MS-9) */
+#define TOOLS_MAX         ((size_t)16 << 10)
+#define RESULT_TEXT_MAX   ((size_t)64 << 20)
+
+struct service {
+    struct loop *loop;
+    struct gateway *gateway;
+    struct mcp_stdio *stdio;
+    struct buf tools; /* our tools/list as last made */
+    bool listed;      /* a client has seen it */
+    struct timer *changed;
+    int64_t told_ms;
+    bool ending;
+};
+
+/* One request of the client while it is open. */
+struct request {
+    struct service *s;
+    struct mcp_req *r;
+    uint64_t wait; /* for the inventory */
+    struct listing *listing;
+    struct execution *execution;
+    struct list_query query;
+    struct str script;
+    struct timer *pace; /* of progress */
+    unsigned finished, told;
+    struct buf what;
+    int64_t told_ms;
+};
+
+/* ---- our own tools/list ---- */
+
+static void put_scope(struct buf *text, const struct catalog *c)
+{
+    static const char rest[] = " ... (list_tools names all)";
+    size_t chars = 0;
+
+    if (!c->n) {
+        buf_addz(text, " No servers apply to this workspace.");
+        return;
+    }
+    buf_addz(text, " Servers in scope: ");
+    for (size_t i = 0; i < c->n; i++) {
+        if (text->n + c->globals[i].n + sizeof rest > DESCRIPTION_MAX) {
+            buf_addz(text, rest);
+            return;
+        }
+        if (chars++)
+            buf_addz(text, ", ");
+        buf_add(text, c->globals[i]);
+    }
+    buf_addc(text, '.');
+}
+
+static void put_list_tools(struct jw *w, const struct catalog *c)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "Shows the tools of %zu MCP server%s for use in execute. Call it first: no "
+             "arguments gives an index, query "
+             "searches, servers or tools give TypeScript declarations.",
+             c->n, c->n == 1 ? "" : "s");
+    jw_obj(w);
+    jw_kstrz(w, "name", "list_tools");
+    jw_kstrz(w, "description", text);
+    jw_key(w, "inputSchema");
+    jw_raw(w,
+           STR("{\"type\":\"object\",\"properties\":{\"servers\":{\"type\":\"array\",\"items\":"
+               "{\"type\":\"string\"}},"
+               "\"tools\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+               "\"pattern\":{\"type\":\"string\",\"description\":\"tool name, * matches any\"},"
+               "\"query\":{\"type\":\"string\"},"
+               "\"detail\":{\"enum\":[\"names\",\"signatures\",\"full\"]},"
+               "\"limit\":{\"type\":\"integer\",\"description\":\"hits of query, 1-50\"}}}"));
+    jw_key(w, "annotations");
+    jw_raw(w, STR("{\"readOnlyHint\":true,\"openWorldHint\":false}"));
+    jw_end(w);
+}
+
+static void put_execute(struct jw *w, const struct catalog *c)
+{
+    auto_buf text = BUF((size_t)DESCRIPTION_MAX + 256);
+
+    buf_addz(&text, "Runs JavaScript (no type annotations) in a sandbox, with each server as a "
+                    "global: await server.tool({...}). "
+                    "The value of the last expression, or of a top-level return, is the "
+                    "result. Calls run concurrently with "
+                    "Promise.all. Filter and join data here instead of returning it all.");
+    put_scope(&text, c);
+    jw_obj(w);
+    jw_kstrz(w, "name", "execute");
+    jw_kstr(w, "description", buf_str(&text));
+    jw_key(w, "inputSchema");
+    jw_raw(w, STR("{\"type\":\"object\",\"properties\":{\"script\":{\"type\":\"string\"}},"
+                  "\"required\":[\"script\"]}"));
+    jw_key(w, "annotations");
+    if (c->res->config.mcp.read_only)
+        jw_raw(w,
+               STR("{\"readOnlyHint\":true,\"destructiveHint\":false,\"openWorldHint\":true}"));
+    else
+        jw_raw(w,
+               STR("{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}"));
+    jw_end(w);
+}
+
+static void put_tools(struct buf *out, const struct catalog *c)
+{
+    struct jw w = jw_to(out);
+
+    jw_obj(&w);
+    jw_key(&w, "tools");
+    jw_arr(&w);
+    put_list_tools(&w, c);
+    put_execute(&w, c);
+    jw_end(&w);
+    jw_end(&w);
+}
+
+static void tell_changed(void *ctx)
+{
+    struct service *s = ctx;
+
+    s->told_ms = clock_ms();
+    mcp_server_tools_changed(mcp_stdio_server(s->stdio));
+}
+
+/* A new inventory: the client is told when it has seen a list that differs, at most once a
+ * second. */
+static void on_inventory(void *ctx)
+{
+    struct service *s = ctx;
+    auto_buf now = BUF(TOOLS_MAX);
+    int64_t due;
+    bool same;
+
+    put_tools(&now, gateway_catalog(s->gateway));
+    same = str_eq(buf_str(&now), buf_str(&s->tools));
+    buf_clear(&s->tools);
+    buf_add(&s->tools, buf_str(&now));
+    if (same || !s->listed || s->ending || timer_is_set(s->changed))
+        return;
+    due = s->told_ms + CHANGED_EVERY_MS - clock_ms();
+    timer_set(s->changed, !s->told_ms || due < 0 ? 0 : (int)due);
+}
+
+/* ---- one request ---- */
+
+static struct request *request_new(struct service *s, struct mcp_req *r);
+
+static void request_free(struct request *q)
+{
+    timer_free(q->pace);
+    buf_free(&q->what);
+    free(q);
+}
+
+static void on_cancel(void *ctx)
+{
+    struct request *q = ctx;
+
+    if (q->wait)
+        gateway_forget(q->s->gateway, q->wait);
+    list_tools_cancel(q->listing);
+    execute_cancel(q->execution);
+    request_free(q);
+}
+
+static struct request *request_new(struct service *s, struct mcp_req *r)
+{
+    struct request *q = NEW(struct request);
+
+    *q = (struct request){ .s = s, .r = r, .what = BUF(1024) };
+    mcp_req_on_cancel(r, on_cancel, q);
+    return q;
+}
+
+static void reply_text(struct request *q, struct str text, bool is_error)
+{
+    auto_buf out = BUF(RESULT_TEXT_MAX);
+    struct mcp_req *r = q->r;
+
+    mcp_put_text_result(&out, text, is_error);
+    request_free(q);
+    mcp_reply(r, buf_str(&out));
+}
+
+static void with_tools(void *ctx, struct catalog *c)
+{
+    struct request *q = ctx;
+    struct service *s = q->s;
+    struct mcp_req *r = q->r;
+
+    (void)c;
+    s->listed = true;
+    request_free(q);
+    mcp_reply(r, buf_str(&s->tools));
+}
+
+static void on_tools_list(void *ctx, struct mcp_req *r)
+{
+    struct request *q = request_new(ctx, r);
+    uint64_t wait = gateway_current(q->s->gateway, with_tools, q);
+
+    if (wait)
+        q->wait = wait;
+}
+
+static void on_listing(void *ctx, struct str text)
+{
+    struct request *q = ctx;
+
+    q->listing = NULL;
+    reply_text(q, text, false);
+}
+
+static void with_list(void *ctx, struct catalog *c)
+{
+    struct request *q = ctx;
+    struct listing *l;
+
+    q->wait = 0;
+    if (!c->res->config.mcp.enabled) {
+        reply_text(q, STR("The meta-server is disabled in config.toml."), false);
+        return;
+    }
+    l = list_tools_run(c, &q->query, on_listing, q);
+    if (l)
+        q->listing = l;
+}
+
+/* ---- execute ---- */
+
+static void tell_progress(void *ctx)
+{
+    struct request *q = ctx;
+
+    if (q->told == q->finished)
+        return;
+    q->told = q->finished;
+    q->told_ms = clock_ms();
+    mcp_progress(q->r, q->finished, 0, buf_str(&q->what));
+}
+
+static void on_progress(void *ctx, unsigned finished, struct str what)
+{
+    struct request *q = ctx;
+    int64_t due;
+
+    if (!mcp_req_wants_progress(q->r))
+        return;
+    q->finished = finished;
+    buf_clear(&q->what);
+    utf8_put_clean(&q->what, utf8_cut(what, 256));
+    if (!q->pace)
+        q->pace = timer_new(q->s->loop, tell_progress, q);
+    due = q->told_ms + PROGRESS_EVERY_MS - clock_ms();
+    if (due <= 0)
+        tell_progress(q);
+    else if (!timer_is_set(q->pace))
+        timer_set(q->pace, (int)due);
+}
+
+static void on_executed(void *ctx, struct str text, bool is_error)
+{
+    struct request *q = ctx;
+
+    q->execution = NULL;
+    tell_progress(q); /* the last one of a burst */
+    reply_text(q, text, is_error);
+}
+
+static void with_execute(void *ctx, struct catalog *c)
+{
+    static const struct execution_ops ops = { on_progress, on_executed };
+    struct request *q = ctx;
+    struct execution *x;
+
+    q->wait = 0;
+    if (!c->res->config.mcp.enabled) {
+        reply_text(q, STR("The meta-server is disabled in config.toml."), true);
+        return;
+    }
+    x = gateway_execute(q->s->gateway, c, q->script, &ops, q);
+    if (x)
+        q->execution = x;
+}
+
+static void on_tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args)
+{
+    struct service *s = ctx;
+    struct list_query query;
+    struct request *q;
+    struct error e;
+    uint64_t wait;
+
+    if (str_is(name, "execute")) {
+        if (!json_is_str(json_get(args, "script"))) {
+            mcp_reply_error(r, RPC_INVALID_PARAMS, (struct str){ 0 },
+                            "'script' must be a string, not %s",
+                            json_type_name(json_get(args, "script")));
+            return;
+        }
+        q = request_new(s, r);
+        q->script = json_str(json_get(args, "script"));
+        wait = gateway_current(s->gateway, with_execute, q);
+    } else if (str_is(name, "list_tools")) {
+        if (!list_query_read(&query, args, mcp_req_arena(r), &e)) {
+            mcp_reply_error(r, RPC_INVALID_PARAMS, (struct str){ 0 }, "%s", e.msg);
+            return;
+        }
+        q = request_new(s, r);
+        q->query = query;
+        wait = gateway_current(s->gateway, with_list, q);
+    } else {
+        mcp_reply_error(r, RPC_INVALID_PARAMS, (struct str){ 0 },
+                        "unknown tool '%.*s'; there are list_tools and execute",
+                        STR_F(utf8_cut(name, 100)));
+        return;
+    }
+    if (wait)
+        q->wait = wait;
+}
+
+/* ---- resources ---- */
+
+static void on_resources_list(void *ctx, struct mcp_req *r)
+{
+    (void)ctx;
+    mcp_reply(r, STR("{\"resources\":[]}"));
+}
+
+static void on_templates_list(void *ctx, struct mcp_req *r)
+{
+    (void)ctx;
+    mcp_reply(r, STR("{\"resourceTemplates\":[{\"uriTemplate\":\"" RESULT_URI_PREFIX
+                     "{id}\",\"name\":\"result\","
+                     "\"description\":\"A whole execute result whose text was "
+                     "cut\",\"mimeType\":\"application/json\"}]}"));
+}
+
+static void on_resources_read(void *ctx, struct mcp_req *r, struct str uri)
+{
+    struct service *s = ctx;
+    struct str json = { 0 };
+    auto_buf out = BUF(RESULT_TEXT_MAX);
+    struct jw w = jw_to(&out);
+
+    if (str_starts(uri, STR(RESULT_URI_PREFIX)))
+        json = gateway_result(s->gateway, uri);
+    if (!json.p) {
+        mcp_reply_no_resource(r, uri);
+        return;
+    }
+    jw_obj(&w);
+    jw_key(&w, "contents");
+    jw_arr(&w);
+    jw_obj(&w);
+    jw_kstr(&w, "uri", uri);
+    jw_kstrz(&w, "mimeType", "application/json");
+    jw_kstr(&w, "text", json);
+    jw_end(&w);
+    jw_end(&w);
+    jw_end(&w);
+    mcp_reply(r, buf_str(&out));
+}
+
+/* ---- life ---- */
+
+static void on_session(void *ctx)
+{
+    struct service *s = ctx;
+
+    gateway_prewarm(s->gateway);
+}
+
+static void on_shut(void *ctx)
+{
+    struct service *s = ctx;
+
+    loop_stop(s->loop);
+}
+
+static void on_done(void *ctx, enum stdio_end why, int signo)
+{
+    struct service *s = ctx;
+
+    (void)signo;
+    s->ending = true;
+    gateway_shutdown(s->gateway, gateway_ladder(s->gateway, why != STDIO_EOF), on_shut, s);
+}
+
+static const struct mcp_server_def definition = {
+    .name = "symposium",
+    .title = "Symposium",
+    .version = SYM_VERSION,
+    .instructions = "Call list_tools first to see which servers and tools exist, then execute "
+                    "plain JavaScript that uses them.",
+    .tools_list_changed = true,
+    .on_session = on_session,
+    .tools_list = on_tools_list,
+    .tools_call = on_tools_call,
+    .resources_list = on_resources_list,
+    .resources_templates_list = on_templates_list,
+    .resources_read = on_resources_read,
+};
+
+int service_run(const struct dirs *dirs, const char *start_dir)
+{
+    struct service s = { .tools = BUF(TOOLS_MAX) };
+    struct gateway_opts o = {
+        .dirs = dirs, .start_dir = start_dir, .on_inventory = on_inventory, .ctx = &s
+    };
+
+    reaper_adopt_orphans();
+    s.loop = o.loop = loop_new();
+    s.gateway = gateway_new(&o);
+    s.changed = timer_new(s.loop, tell_changed, &s);
+    s.stdio = mcp_stdio_new(s.loop, &definition, &s, on_done);
+    loop_run(s.loop);
+    timer_free(s.changed);
+    mcp_stdio_free(s.stdio, CHANGED_EVERY_MS);
+    gateway_free(s.gateway);
+    loop_free(s.loop);
+    buf_free(&s.tools);
+    reaper_sweep(CHANGED_EVERY_MS);
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/toolcache.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/path.h"
+
+#define TOOLCACHE_VERSION 1
+#define KEY_MAX           ((size_t)4 << 20)
+
+static int by_key(const void *a, const void *b)
+{
+    const struct key_value *x = a, *y = b;
+
+    return str_cmp(x->key, y->key);
+}
+
+struct str toolcache_key(struct arena *a, const struct active_server *s)
+{
+    auto_buf text = BUF(KEY_MAX);
+    struct jw w = jw_to(&text);
+    struct key_value *env = ARENA_ARRAY(a, struct key_value, s->env.n + 1);
+    char hex[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < s->env.n; i++)
+        env[i] = s->env.v[i];
+    qsort(env, s->env.n, sizeof *env, by_key);
+    jw_arr(&w);
+    jw_str(&w, s->name);
+    jw_str(&w, s->argv.n ? s->argv.v[0] : (struct str){ 0 });
+    jw_arr(&w);
+    for (size_t i = 1; i < s->argv.n; i++)
+        jw_str(&w, s->argv.v[i]);
+    jw_end(&w);
+    jw_arr(&w);
+    for (size_t i = 0; i < s->env.n; i++) {
+        sha256_hex(env[i].value, hex);
+        jw_arr(&w);
+        jw_str(&w, env[i].key);
+        jw_strz(&w, hex);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_str(&w, s->cwd);
+    jw_int(&w, s->argv.n ? file_stamp(arena_z(a, s->argv.v[0])).mtime_ns : 0);
+    jw_end(&w);
+    return arena_str(a, buf_str(&text));
+}
+
+static const char *file_of(struct arena *a, const char *cache_dir, struct str key)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    sha256_hex(key, hex);
+    return arena_printf(a, "%s/tools/%s.json", cache_dir, hex);
+}
+
+static bool read_entry(struct toolcache_entry *ret, yyjson_val *root, struct str key)
+{
+    auto_buf tools = BUF(TOOLCACHE_MAX_BYTES);
+    auto_buf found = BUF(KEY_MAX);
+    struct str era = json_str(json_get(root, "era"));
+    int64_t version;
+
+    if (!json_int(json_get(root, "version"), &version) || version != TOOLCACHE_VERSION)
+        return false;
+    json_put_val(&found, json_get(root, "key") ? json_get(root, "key") : root);
+    if (!str_eq(buf_str(&found), key) || !json_is_arr(json_get(root, "tools")))
+        return false;
+    ret->modern = str_is(era, "modern");
+    json_put_val(&tools, json_get(root, "tools"));
+    return buf_ok(&tools, NULL) && toolset_load(&ret->tools, buf_str(&tools), NULL);
+}
+
+bool toolcache_load(const char *cache_dir, struct str key, struct toolcache_entry *ret)
+{
+    auto_arena a = ARENA;
+    auto_buf text = BUF(TOOLCACHE_MAX_BYTES);
+    auto_json doc = { 0 };
+
+    *ret = (struct toolcache_entry){ 0 };
+    return file_read(file_of(&a, cache_dir, key), &text, NULL) &&
+           json_parse(&doc, buf_str(&text), NULL) && read_entry(ret, doc.root, key);
+}
+
+bool toolcache_store(const char *cache_dir, struct str key, const struct toolset *set,
+                     bool modern, struct str server_info, struct error *e)
+{
+    auto_arena a = ARENA;
+    auto_buf text = BUF(TOOLCACHE_MAX_BYTES);
+    struct jw w = jw_to(&text);
+
+    jw_obj(&w);
+    jw_kint(&w, "version", TOOLCACHE_VERSION);
+    jw_key(&w, "key");
+    jw_raw(&w, key);
+    jw_kstrz(&w, "era", modern ? "modern" : "legacy");
+    jw_key(&w, "serverInfo");
+    jw_raw(&w, server_info.n ? server_info : STR("{}"));
+    jw_key(&w, "tools");
+    jw_arr(&w);
+    for (size_t i = 0; i < set->n; i++)
+        jw_val(&w, set->v[i].raw);
+    jw_end(&w);
+    jw_key(&w, "hashes");
+    jw_obj(&w);
+    for (size_t i = 0; i < set->n; i++) {
+        jw_key_s(&w, set->v[i].name);
+        jw_strz(&w, set->v[i].hash);
+    }
+    jw_end(&w);
+    jw_end(&w);
+    return buf_ok(&text, e) && file_mkdirs(arena_printf(&a, "%s/tools", cache_dir), e) &&
+           file_write_atomic(file_of(&a, cache_dir, key), buf_str(&text), 0600, e);
+}

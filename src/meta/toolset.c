@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/toolset.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+#define HASH_INPUT_MAX ((size_t)32 << 20)
+
+static void hash_tool(struct tool *t)
+{
+    static const char *const parts[] = { "description", "inputSchema", "name", "outputSchema" };
+    auto_buf text = BUF(HASH_INPUT_MAX);
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        yyjson_val *v = json_get(t->raw, parts[i]);
+
+        buf_addc(&text, i ? ',' : '{');
+        json_put_str(&text, str_of(parts[i]));
+        buf_addc(&text, ':');
+        if (v)
+            json_put_canonical(&text, v);
+        else
+            buf_addz(&text, "null");
+    }
+    buf_addc(&text, '}');
+    sha256_hex(buf_str(&text), t->hash);
+}
+
+/* Exactly {type: object, properties: {result: X}} and nothing else that would let another
+ * member in, or FastMCP's mark (MS-48). */
+static bool wraps_result(yyjson_val *schema)
+{
+    yyjson_val *props = json_get(schema, "properties");
+
+    if (!json_get(props, "result"))
+        return false;
+    if (json_is_true(json_get(schema, "x-fastmcp-wrap-result")))
+        return true;
+    return str_is(json_str(json_get(schema, "type")), "object") && json_len(props) == 1;
+}
+
+static bool read_tool(struct tool *t, yyjson_val *raw)
+{
+    yyjson_val *notes = json_get(raw, "annotations");
+    yyjson_val *output = json_get(raw, "outputSchema");
+
+    *t = (struct tool){
+        .name = json_str(json_get(raw, "name")),
+        .description = json_str(json_get(raw, "description")),
+        .raw = raw,
+        .input = json_get(raw, "inputSchema"),
+        .output = output,
+        .unwrap = wraps_result(output),
+        .read_only = json_is_true(json_get(notes, "readOnlyHint")) &&
+                     !json_is_true(json_get(notes, "destructiveHint")),
+        .needs_task = str_is(json_str(json_path(raw, "execution.taskSupport")), "required"),
+    };
+    if (!json_is_obj(raw) || !json_is_str(json_get(raw, "name")))
+        return false;
+    if (t->unwrap)
+        t->output = json_get(json_get(output, "properties"), "result");
+    hash_tool(t);
+    return true;
+}
+
+bool toolset_load(struct toolset *ret, struct str tools, struct error *e)
+{
+    struct map seen = MAP;
+
+    *ret = (struct toolset){ 0 };
+    if (!json_parse(&ret->doc, tools, e))
+        return false;
+    if (!json_is_arr(ret->doc.root)) {
+        toolset_free(ret);
+        return error_set(e, ERR_PROTOCOL, "the tool list is not an array");
+    }
+    ret->v = mem_alloc(json_len(ret->doc.root) * sizeof *ret->v);
+    for (struct json_iter it = json_iter(ret->doc.root); json_next(&it);) {
+        struct tool *t = &ret->v[ret->n];
+
+        if (!read_tool(t, it.val)) {
+            ret->bad++;
+        } else if (!map_has(&seen, t->name)) {
+            map_put(&seen, t->name, t);
+            ret->n++;
+        }
+    }
+    map_free(&seen);
+    return true;
+}
+
+void toolset_free(struct toolset *t)
+{
+    json_free(&t->doc);
+    free(t->v);
+    *t = (struct toolset){ 0 };
+}
+
+const struct tool *toolset_find(const struct toolset *t, struct str wire_name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (str_eq(t->v[i].name, wire_name))
+            return &t->v[i];
+    return NULL;
+}
+
+size_t toolset_mark_changes(struct toolset *now, const struct toolset *before)
+{
+    struct map old = MAP;
+    size_t changed = 0;
+
+    for (size_t i = 0; i < before->n; i++)
+        map_put(&old, before->v[i].name, &before->v[i]);
+    for (size_t i = 0; i < now->n; i++) {
+        const struct tool *was = map_get(&old, now->v[i].name);
+
+        if (was && (was->changed || !str_eq(str_of(was->hash), str_of(now->v[i].hash)))) {
+            now->v[i].changed = true;
+            changed++;
+        }
+    }
+    map_free(&old);
+    return changed;
+}
+
+static bool listed(const struct str *v, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(v[i], name))
+            return true;
+    return false;
+}
+
+bool tool_visible(const struct tool *t, const struct tool_filter *f)
+{
+    if (f->has_enabled && !listed(f->enabled, f->nenabled, t->name))
+        return false;
+    if (listed(f->disabled, f->ndisabled, t->name))
+        return false;
+    return !f->read_only || (t->read_only && !t->changed);
+}

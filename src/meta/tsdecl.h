@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * TypeScript declarations of servers (docs/spec/meta-server.md section 5): hoisted types, then
+ * one `declare const` a server. The text passes `tsc --noEmit --strict` as a module, whatever
+ * schemas and names the servers send (MS-28).
+ */
+#ifndef SYM_META_TSDECL_H
+#define SYM_META_TSDECL_H
+
+#include "meta/names.h"
+
+enum list_detail { DETAIL_NAMES, DETAIL_SIGNATURES, DETAIL_FULL };
+
+struct decl_server {
+    struct str global;
+    const struct names *names;
+    const bool *chosen; /* parallel to names->v: which to declare; NULL: all */
+};
+
+/* Blocks in the given order, with a blank line between. `globals` are all script globals in
+ * scope: no type may equal one. */
+void tsdecl_put(struct buf *out, const struct decl_server *servers, size_t n,
+                enum list_detail detail, const struct str *globals, size_t nglobals);
+
+#endif
