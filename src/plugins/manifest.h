@@ -11,7 +11,7 @@
 #include "plugins/workspace.h"
 #include "text/toml.h"
 
-#define MANIFEST_MAX_BYTES       ((size_t)1 << 20)
+#define MANIFEST_MAX_BYTES       ((size_t)256 << 10)
 #define MANIFEST_MAX_ITEMS       1000 /* of each list of tables in one manifest */
 #define MANIFEST_MAX_DESCRIPTION 1024 /* bytes */
 

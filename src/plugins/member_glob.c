@@ -50,7 +50,7 @@ static void expand_children(struct member_search *s, const char *dir, struct str
     if (s->dirs_left == 0)
         return;
     s->dirs_left--;
-    watch_add(s->watch, s->a, dir);
+    watch_add(s->watch, s->keep, dir);
     d = opendir(dir);
     if (!d)
         return;

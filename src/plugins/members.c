@@ -17,10 +17,15 @@ bool strs_has(const struct strs *l, struct str s)
     return false;
 }
 
-/* The text of a manifest, or NULL; recorded either way. */
+/* The text of a manifest; the path is recorded also when there is none. */
 static bool read_manifest(struct member_search *s, const char *path, struct buf *out)
 {
-    return watch_add(s->watch, s->a, path).exists && file_read(path, out, NULL);
+    if (s->bytes_left < out->max)
+        out->max = s->bytes_left;
+    if (!watch_add(s->watch, s->keep, path).exists || !file_read(path, out, NULL))
+        return false;
+    s->bytes_left -= out->n;
+    return true;
 }
 
 /* Takes the directory when it holds `manifest` and really lies beneath the root. */
@@ -30,7 +35,7 @@ static bool add_member(struct member_search *s, const char *root, const char *di
     char *real;
 
     if (out->n >= WORKSPACE_MAX_MEMBERS ||
-        !watch_add(s->watch, s->a, path_join(s->a, dir, manifest)).exists)
+        !watch_add(s->watch, s->keep, path_join(s->a, dir, manifest)).exists)
         return false;
     real = path_real(s->a, dir, NULL);
     if (!real || strcmp(real, root) == 0 || !path_beneath(root, real) ||
@@ -50,13 +55,13 @@ struct cargo_root {
     struct strs *out;
 };
 
-static struct toml_val *read_cargo(struct member_search *s, const char *dir)
+static struct toml_val *read_cargo(struct member_search *s, struct arena *a, const char *dir)
 {
     auto_buf text = BUF(WORKSPACE_MAX_MANIFEST);
 
     if (!read_manifest(s, path_join(s->a, dir, "Cargo.toml"), &text))
         return NULL;
-    return toml_parse(s->a, buf_str(&text), NULL);
+    return toml_parse(a, buf_str(&text), NULL);
 }
 
 /* A pattern of `exclude` takes away what it names and everything below. */
@@ -116,7 +121,7 @@ static void add_all_path_deps(struct cargo_root *c, const char *dir,
 
 void members_cargo(struct member_search *s, const char *root, struct strs *out)
 {
-    struct toml_val *manifest = read_cargo(s, root);
+    struct toml_val *manifest = read_cargo(s, s->a, root);
     const struct toml_val *ws = toml_get(manifest, "workspace");
     const struct toml_val *exclude = toml_get(ws, "exclude"),
                           *members = toml_get(ws, "members");
@@ -138,8 +143,11 @@ void members_cargo(struct member_search *s, const char *root, struct strs *out)
             add_crate(&c, dirs.v[d].p);
     }
     add_all_path_deps(&c, root, manifest);
-    for (; done < out->n; done++) /* path dependencies of path dependencies too */
-        add_all_path_deps(&c, out->v[done].p, read_cargo(s, out->v[done].p));
+    for (; done < out->n; done++) { /* path dependencies of path dependencies too */
+        auto_arena tree = ARENA;
+
+        add_all_path_deps(&c, out->v[done].p, read_cargo(s, &tree, out->v[done].p));
+    }
 }
 
 /* ---- npm ---- */

@@ -5,11 +5,13 @@
 
 #include "plugins/workspace.h"
 
-/* What one look at a directory's manifests needs; everything read is recorded in `watch`. */
+/* What one search needs; everything read is recorded in `watch`. */
 struct member_search {
-    struct arena *a;
+    struct arena *a;    /* scratch: what is found lives here, too */
+    struct arena *keep; /* of the watch list */
     struct watch_list *watch;
     unsigned dirs_left; /* of WORKSPACE_MAX_DIRS */
+    size_t bytes_left;  /* of WORKSPACE_MAX_BYTES */
 };
 
 /*

@@ -45,6 +45,22 @@ static void warn_several(struct load_ctx *l, const char *dir, const struct manif
             arena_printf(l->a, "%s holds %u manifests; %s is used", dir, m->found, m->name));
 }
 
+/* Records the file; false, and a failure, when it would pass the budget. */
+static bool take_file(struct load_ctx *l, struct str registry, const char *name,
+                      const char *file)
+{
+    struct file_stamp stamp = watch_add(l->watch, l->a, file);
+
+    if (stamp.exists && (size_t)stamp.size > l->bytes_left) {
+        fail(l, registry, name,
+             arena_printf(l->a, "skipping %s: with it, the manifests read here are too large",
+                          file));
+        return false;
+    }
+    l->bytes_left -= stamp.exists ? (size_t)stamp.size : 0;
+    return true;
+}
+
 /* ---- the walk ---- */
 
 static bool is_directory(const char *dir, const struct dirent *d)
@@ -149,7 +165,8 @@ static void load_entry(struct walk *w, const struct entry *entry)
     struct error why = { 0 };
     struct plugin *p;
 
-    watch_add(l->watch, l->a, entry->file);
+    if (!take_file(l, w->registry, entry->subpath, entry->file))
+        return;
     p = entry->skill ? skill_plugin_load(l->a, entry->file, &src, &why)
                      : manifest_load(l->a, entry->file, &src, &why);
     if (p)
@@ -163,6 +180,7 @@ void registry_load(struct load_ctx *l, struct str name, const char *root)
 {
     struct walk w = { .l = l, .registry = name, .dirs_left = REGISTRY_MAX_DIRS };
 
+    l->bytes_left = REGISTRY_MAX_BYTES;
     walk_dir(&w, root, "", 0);
     if (w.found.n)
         qsort(w.found.v, w.found.n, sizeof *w.found.v, by_subpath);
@@ -227,6 +245,8 @@ static void load_workspace_dir(struct load_ctx *l, const struct workspace *ws, c
         return;
     }
     file = path_join(l->a, dir, m.name);
+    if (!take_file(l, src.registry, dir, file))
+        return;
     p = manifest_load(l->a, file, &src, &why);
     if (p)
         ARENA_PUSH(l->a, &l->out->plugins) = p;
@@ -236,6 +256,7 @@ static void load_workspace_dir(struct load_ctx *l, const struct workspace *ws, c
 
 void workspace_plugins_load(struct load_ctx *l, const struct workspace *ws, bool agents_syncing)
 {
+    l->bytes_left = WORKSPACE_MAX_PLUGIN_BYTES;
     load_workspace_dir(l, ws, ws->root.p, agents_syncing);
     for (size_t i = 0; i < ws->members.n; i++)
         load_workspace_dir(l, ws, ws->members.v[i].p, agents_syncing);

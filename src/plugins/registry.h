@@ -14,6 +14,11 @@
 #define REGISTRY_MAX_ENTRIES 10000 /* plugins of one registry */
 #define REGISTRY_MAX_DIRS    20000 /* directories read in one registry */
 
+/* Of all manifests together: a parsed one takes many times its text, and a clone is not the
+ * user's. */
+#define REGISTRY_MAX_BYTES         ((size_t)16 << 20)
+#define WORKSPACE_MAX_PLUGIN_BYTES ((size_t)2 << 20)
+
 struct load_failure {
     struct str name; /* subpath or directory */
     struct str registry;
@@ -33,6 +38,7 @@ struct load_ctx {
     struct arena *a;
     struct watch_list *watch;
     struct loaded *out;
+    size_t bytes_left; /* set by each of the functions below */
 };
 
 /*

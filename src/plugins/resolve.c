@@ -10,6 +10,9 @@
 #include "plugins/registry.h"
 #include "plugins/server.h"
 
+/* Problem lines stand under every reply; the rest is in the states of the plugins. */
+#define MAX_FAILURE_LINES 10
+
 /*
  *   resolve_finish ─ load ─ decide ─> gates of enabled plugins ─> gates of the servers of those
  * that hold ─> servers ─ done
@@ -137,8 +140,14 @@ static void report_failures(struct resolver *r)
         ARENA_PUSH(&r->res->arena, &r->res->plugins) = (struct plugin_status){
             .name = f->name, .registry = f->registry, .state = PLUGIN_ERROR, .reason = f->reason
         };
-        add_problem(r, f->reason);
+        if (i < MAX_FAILURE_LINES)
+            add_problem(r, f->reason);
     }
+    if (r->loaded.failures.n > MAX_FAILURE_LINES)
+        add_problem(r,
+                    str_of(arena_printf(&r->res->arena,
+                                        "%zu more plugins did not load; see 'symposium doctor'",
+                                        r->loaded.failures.n - MAX_FAILURE_LINES)));
     for (size_t i = 0; i < r->loaded.warnings.n; i++)
         add_warning(r, r->loaded.warnings.v[i]);
     for (size_t i = 0; i < config->warnings.n; i++)

@@ -32,7 +32,7 @@ static bool any(struct markers m)
 
 static bool exists_in(struct finder *f, const char *dir, const char *name)
 {
-    return watch_add(f->s.watch, f->s.a, path_join(f->s.a, dir, name)).exists;
+    return watch_add(f->s.watch, f->s.keep, path_join(f->s.a, dir, name)).exists;
 }
 
 static struct markers look(struct finder *f, const char *dir)
@@ -40,7 +40,7 @@ static struct markers look(struct finder *f, const char *dir)
     struct markers m = {
         .cargo = exists_in(f, dir, "Cargo.toml"),
         .npm = exists_in(f, dir, "package.json"),
-        .git = watch_existence(f->s.watch, f->s.a, path_join(f->s.a, dir, ".git")).exists,
+        .git = watch_existence(f->s.watch, f->s.keep, path_join(f->s.a, dir, ".git")).exists,
     };
     bool python = exists_in(f, dir, "pyproject.toml"), go = exists_in(f, dir, "go.mod");
 
@@ -54,10 +54,14 @@ static bool is_root_dir(const char *dir)
 }
 
 /* $HOME and / are full of things that belong to no project. */
+static bool is_common_ground(const struct finder *f, const char *dir)
+{
+    return is_root_dir(dir) || (f->home && strcmp(dir, f->home) == 0);
+}
+
 static bool counts(const struct finder *f, const char *dir)
 {
-    return strcmp(dir, f->start) == 0 ||
-           !(is_root_dir(dir) || (f->home && strcmp(dir, f->home) == 0));
+    return strcmp(dir, f->start) == 0 || !is_common_ground(f, dir);
 }
 
 static const char *nearest_marked(struct finder *f, struct markers *ret)
@@ -80,7 +84,6 @@ static void load_members(struct finder *f, const char *root, struct markers m)
         return;
     f->members_of = root;
     f->members = (struct strs){ 0 };
-    f->s.dirs_left = WORKSPACE_MAX_DIRS;
     if (m.cargo)
         members_cargo(&f->s, root, &f->members);
     if (m.npm)
@@ -127,7 +130,7 @@ static void look_below(struct below *b, const char *dir, unsigned depth)
 {
     DIR *d;
 
-    watch_add(b->f->s.watch, b->f->s.a, dir);
+    watch_add(b->f->s.watch, b->f->s.keep, dir);
     d = opendir(dir);
     if (!d)
         return;
@@ -167,7 +170,12 @@ static bool canonical_start(struct finder *f, const char *start, struct error *e
 bool workspace_find(struct workspace *ret, const char *start, struct arena *a,
                     struct watch_list *watch, struct error *e)
 {
-    struct finder f = { .s = { .a = a, .watch = watch } };
+    auto_arena scratch = ARENA;
+    struct finder f = { .s = { .a = &scratch,
+                               .keep = a,
+                               .watch = watch,
+                               .dirs_left = WORKSPACE_MAX_DIRS,
+                               .bytes_left = WORKSPACE_MAX_BYTES } };
     struct markers m = { 0 }, up_m;
     struct below below = { .f = &f, .dirs_left = BELOW_MAX_DIRS };
     const char *root, *up;
@@ -179,7 +187,7 @@ bool workspace_find(struct workspace *ret, const char *start, struct arena *a,
         root = up;
         m = up_m;
     }
-    ret->found = root != NULL;
+    *ret = (struct workspace){ .found = root != NULL };
     if (!root)
         root = f.start;
     load_members(&f, root, m);
@@ -187,12 +195,12 @@ bool workspace_find(struct workspace *ret, const char *start, struct arena *a,
         qsort(f.members.v, f.members.n, sizeof *f.members.v, by_bytes);
     below.cargo = m.cargo;
     below.npm = m.npm;
-    if (counts(&f, root) && !is_root_dir(root) && !(f.home && strcmp(root, f.home) == 0) &&
-        !(m.cargo && m.npm))
+    if (!is_common_ground(&f, root) && !(m.cargo && m.npm))
         look_below(&below, root, 1);
-    ret->root = str_of(root);
+    ret->root = arena_str(a, str_of(root));
     ret->cargo = below.cargo;
     ret->npm = below.npm;
-    ret->members = f.members;
+    for (size_t i = 0; i < f.members.n; i++)
+        ARENA_PUSH(a, &ret->members) = arena_str(a, f.members.v[i]);
     return true;
 }

@@ -6,9 +6,10 @@
 #include "base/file.h"
 #include "plugins/plugin.h"
 
-#define WORKSPACE_MAX_MANIFEST ((size_t)4 << 20) /* bytes of one Cargo.toml, package.json */
-#define WORKSPACE_MAX_MEMBERS  4096              /* further ones are not seen */
-#define WORKSPACE_MAX_DIRS     20000             /* directories that member globs look into */
+#define WORKSPACE_MAX_MANIFEST ((size_t)1 << 20)  /* bytes of one Cargo.toml, package.json */
+#define WORKSPACE_MAX_BYTES    ((size_t)16 << 20) /* of all manifests read in one search */
+#define WORKSPACE_MAX_MEMBERS  2000               /* further ones are not seen */
+#define WORKSPACE_MAX_DIRS     5000               /* directories that member globs look into */
 
 struct watched {
     struct str path;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "tree.h"
 
+#include "plugins/manifest.h"
 #include "plugins/registry.h"
 
 struct world {
@@ -251,6 +252,47 @@ static void workspace_directories_are_plugins(void **state)
     }
 }
 
+/* A clone with large manifests in every member must not fill the memory. */
+static void manifests_of_a_workspace_are_bounded_together(void **state)
+{
+    struct strs members = { 0 };
+    struct workspace ws = { 0 };
+    auto_buf text = BUF(MANIFEST_MAX_BYTES);
+    struct world w;
+
+    world_open(&w);
+    buf_addz(&text, "# ");
+    buf_fill(&text, 'x', MANIFEST_MAX_BYTES - 2);
+    for (int i = 0; i < 10; i++) {
+        const char *dir = arena_printf(&w.t.a, "ws/m%d", i);
+
+        tree_put(&w.t, arena_printf(&w.t.a, "%s/SYMPOSIUM.toml", dir), buf_z(&text));
+        ARENA_PUSH(&w.t.a, &members) = str_of(tree_path(&w.t, dir));
+    }
+    ws.root = str_of(tree_path(&w.t, "ws"));
+    ws.members = members;
+    workspace_plugins_load(&w.ctx, &ws, false);
+    assert_int_equal(w.out.plugins.n, WORKSPACE_MAX_PLUGIN_BYTES / MANIFEST_MAX_BYTES);
+    assert_int_equal(w.out.failures.n, 2);
+    assert_has(w.out.failures.v[0].reason.p, "too large");
+    world_close(&w);
+}
+
+static void a_manifest_has_at_most_256_kib(void **state)
+{
+    auto_buf text = BUF(2 * MANIFEST_MAX_BYTES);
+    struct world w;
+
+    world_open(&w);
+    buf_addz(&text, "name = \"x\"\n# ");
+    buf_fill(&text, 'x', MANIFEST_MAX_BYTES);
+    tree_put(&w.t, "reg/a/SYMPOSIUM.toml", buf_z(&text));
+    load(&w);
+    assert_int_equal(w.out.failures.n, 1);
+    assert_has(w.out.failures.v[0].reason.p, "262144 bytes");
+    world_close(&w);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -264,6 +306,8 @@ int main(void)
         cmocka_unit_test(entries_are_bounded),
         cmocka_unit_test(configured_registries_come_in_the_order_of_the_file),
         cmocka_unit_test(workspace_directories_are_plugins),
+        cmocka_unit_test(manifests_of_a_workspace_are_bounded_together),
+        cmocka_unit_test(a_manifest_has_at_most_256_kib),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

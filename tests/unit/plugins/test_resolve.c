@@ -287,6 +287,20 @@ static void a_manifest_that_does_not_load_is_an_error_state_and_a_problem(void *
     world_free(w);
 }
 
+/* Problem lines stand under every reply, so a broken registry must not fill it. */
+static void many_failures_are_counted_not_listed(void **state)
+{
+    struct world *w = world_new();
+
+    for (int i = 0; i < 15; i++)
+        user_plugin(w, arena_printf(&w->t.a, "bad-%02d", i), "colour = 1\n");
+    resolve(w);
+    assert_int_equal(w->res->plugins.n, 15);
+    assert_int_equal(w->res->problems.n, 11);
+    assert_str(w->res->problems.v[10], "5 more plugins did not load; see 'symposium doctor'");
+    world_free(w);
+}
+
 static void a_malformed_configuration_is_a_problem_and_defaults(void **state)
 {
     struct world *w = world_new();
@@ -765,7 +779,8 @@ static void fifty_plugins_resolve_at_once(void **state)
             best = clock_us() - start;
     }
     assert_int_equal(w->res->servers.n, 100);
-    print_message("%lld us, %zu paths watched\n", (long long)best, w->res->watch.n);
+    print_message("%lld us, %zu paths watched, %zu bytes\n", (long long)best, w->res->watch.n,
+                  w->res->arena.used);
     assert_true(best < bound_us);
     world_free(w);
 }
@@ -780,6 +795,7 @@ int main(void)
         cmocka_unit_test(lists_of_the_configuration_decide),
         cmocka_unit_test(plugins_come_in_order),
         cmocka_unit_test(a_manifest_that_does_not_load_is_an_error_state_and_a_problem),
+        cmocka_unit_test(many_failures_are_counted_not_listed),
         cmocka_unit_test(a_malformed_configuration_is_a_problem_and_defaults),
         cmocka_unit_test(a_custom_predicate_defined_twice_is_dropped),
         cmocka_unit_test(a_workspaces_own_servers_need_consent),
