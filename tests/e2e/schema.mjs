@@ -81,3 +81,14 @@ export function clientProblem(revision, m) {
     }
     return problem(revision, m.id === undefined ? 'ClientNotification' : 'ClientRequest', m);
 }
+
+/** Compiles what a session in the usual revision needs, before anything is timed. */
+export function warm() {
+    for (const [method, result] of [['tools/call', { content: [] }], ['initialize', {}], ['ping', {}], ['tools/list', {}]])
+        resultProblem('2025-11-25', method, { jsonrpc: '2.0', id: 1, result });
+    messageProblem('2025-11-25', { jsonrpc: '2.0', method: 'notifications/x' });
+    messageProblem('2025-11-25', { jsonrpc: '2.0', id: 1, error: { code: 1, message: '' } });
+    clientProblem('2025-11-25', { jsonrpc: '2.0', id: 1, method: 'x' });
+    clientProblem('2025-11-25', { jsonrpc: '2.0', method: 'x' });
+    clientProblem('2026-07-28', { jsonrpc: '2.0', id: 1, method: 'x' });
+}

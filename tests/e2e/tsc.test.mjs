@@ -8,9 +8,9 @@ import { test } from 'node:test';
 import { Place, T, basic, node, npm, sanitized, scenario, slack } from './harness.mjs';
 
 let serial = 0;
-/** The compiler's complaints, one a line; none: ''. */
-function tsc(place, text) {
-    const file = place.write(`tsc/${serial++}.ts`, `${text}\nexport {};\n`);
+/** The compiler's complaints, one a line; none: ''. What follows "Problems:" is prose. */
+function tsc(place, listing, more = '') {
+    const file = place.write(`tsc/${serial++}.ts`, `${listing.split('\nProblems:\n')[0]}\n${more}\nexport {};\n`);
     return new Promise(done => execFile(node, [npm('typescript/bin/tsc'), '--noEmit', '--strict', '--lib', 'es2023', '--types', '', file],
         { cwd: place.path('tsc'), timeout: 60000 * slack }, (e, stdout) => done(e ? stdout || e.message : '')));
 }
@@ -30,7 +30,7 @@ const ROWS = [
     ['TS-6', { type: ['string', 'null', 'string'] }, `${S}string | null;`],
     ['TS-6', { type: ['array', 'number'], items: str, minimum: 1 }, `${S}string[] | number;`],
     ['TS-7', { type: 'mystery' }, `${S}unknown;`],
-    ['TS-8', { const: 'a"b\n' }, `${S}"a\\"b\\n";`], ['TS-8', { const: 5, description: 'five' }, /p\?: 5;/],
+    ['TS-8', { const: 'a"b\n' }, /p\?: "a\\"b(\\n|\\u000a)";/], ['TS-8', { const: 5, description: 'five' }, /p\?: 5;/],
     ['TS-8', { const: { a: 1 } }, `${S}{ a: 1; };`], ['TS-8', { const: [1, 'x'] }, `${S}[1, "x"];`],
     ['TS-9', { type: 'string', enum: ['a', 'b'] }, `${S}"a" | "b";`], ['TS-9', { enum: [] }, `${S}never;`], ['TS-9', { enum: [1, 'x', null, true, { k: [2] }] }, `${S}1 | "x" | null | true | { k: [2]; };`],
     ['TS-9', { type: 'string', enum: Array.from({ length: 201 }, (_, i) => `v${i}`) }, `${S}string;`],
@@ -170,9 +170,9 @@ scenario('MS-28: the declarations of ten real servers pass tsc; a right call of 
         await thinking.sequentialthinking({ thought: "t", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 });
         await playwright.browser_resize({ width: 1, height: 2 }); return [a, names];
     }`;
-    assert.equal(await tsc(place, `${text}\n${right}`), '');
+    assert.equal(await tsc(place, text, right), '');
     for (const wrong of ['files.read_text_file({ path: 7 });', 'files.read_text_file({});', 'memory.create_entities({ entities: [{ name: 1 }] });', 'files.no_such_tool({});',
-        'memory.read_graph().then(g => g.entities.nothing);']) assert.match(await tsc(place, `${text}\n${wrong}`), /error TS\d+/, wrong);
+        'memory.read_graph().then(g => g.entities.nothing);']) assert.match(await tsc(place, text, wrong), /error TS\d+/, wrong);
     const sizes = { files: 14, memory: 9, everything: 13, playwright: 25, thinking: 1 };
     for (const [name, n] of Object.entries(sizes)) {
         const methods = (await s.list({ servers: [name], detail: 'signatures' })).match(/\w+\(params\??: object\)|\w+\(\)/g) ?? [];
