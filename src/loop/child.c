@@ -74,6 +74,7 @@ static void unlinger(struct child *c)
 
 static void hold(struct child *c)
 {
+    assert(c->refs > 0);
     c->refs++;
 }
 
@@ -367,6 +368,7 @@ static void on_reaped(void *ctx, pid_t pid, int status)
     struct child *c = ctx;
 
     (void)pid;
+    assert(c->refs > 0); /* one is ours */
     c->reaped = true;
     if (c->proc.pidfd >= 0)
         close(c->proc.pidfd);

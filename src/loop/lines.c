@@ -24,7 +24,9 @@ static struct str without_cr(struct str s)
 
 struct str lines_rest(const struct lines *l)
 {
-    return l->skipping ? (struct str){ 0 } : without_cr(buf_str(&l->acc));
+    if (l->skipping)
+        return (struct str){ 0 };
+    return without_cr(buf_str(&l->acc));
 }
 
 /*
@@ -69,7 +71,7 @@ static bool take(struct lines *l, struct str piece, bool complete, line_fn fn, v
         return true;
     line = without_cr(line);
     if (line.n > l->max)
-        return refuse(l, l->acc.n ? (struct str){ 0 } : piece, true, fn, ctx);
+        return refuse(l, str_upto(piece, l->acc.n ? 0 : piece.n), true, fn, ctx);
     l->acc.n = 0; /* before the call, which may end us; `line` stays readable */
     if (!line.n)
         return true;

@@ -70,7 +70,7 @@ static int place_fds(const int want[SPAWN_MAX_FDS])
     /* First move every source out of the way of the targets, then put each in its place. */
     for (int i = 0; i < SPAWN_MAX_FDS; i++) {
         from[i] = want[i];
-        if (from[i] < 0 && i < 3)
+        if (i < 3 && from[i] < 0)
             from[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (from[i] >= 0 && from[i] < SPAWN_MAX_FDS)
             from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, SAFE_FD);
@@ -165,9 +165,9 @@ __attribute__((noinline)) static pid_t launch(struct launch *w)
     /* A handler of ours must not run in the child, whose memory is ours. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    pid = vfork();
+    pid = vfork(); /* NOLINT: the header says why, and the child makes system calls only */
     if (pid == 0)
-        run_child(w);
+        run_child(w); /* NOLINT */
     int err = errno;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "rpc/peer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct peer {
 
 static void hold(struct peer *p)
 {
+    assert(p->refs > 0);
     p->refs++;
 }
 
@@ -473,7 +475,7 @@ bool peer_feed(struct peer *p, struct str line)
         refuse_batch(p, doc);
     }
     rpc_doc_unref(doc);
-    return drop(p);
+    return drop(p); /* NOLINT(clang-analyzer-unix.Malloc): counted, which it cannot see */
 }
 
 bool peer_feed_too_long(struct peer *p, size_t limit)
@@ -543,7 +545,7 @@ void peer_free(struct peer *p)
     error_set(&e, ERR_CLOSED, "the connection was closed");
     p->freed = true;
     peer_close(p, &e);
-    finish_all(p); /* freed from within a callback of peer_close() */
+    finish_all(p); /* NOLINT(clang-analyzer-unix.Malloc): we may be in a callback of the above */
     timer_free(p->timer);
     p->timer = NULL;
     drop(p);

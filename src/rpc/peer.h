@@ -79,7 +79,7 @@ struct peer_call {
 };
 
 /* Returns the call's handle (> 0), or 0 with *e set, and then `done` is never called. */
-uint64_t peer_call(struct peer *p, const struct peer_call *c, reply_fn done, void *ctx,
+uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, void *ctx,
                    struct error *e);
 
 /* The id of a call as JSON text, for notifications/cancelled; empty when it is no longer open.

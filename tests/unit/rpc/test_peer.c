@@ -335,8 +335,8 @@ static void a_broken_answer_ends_its_call_with_a_protocol_error(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":1}",
         "{\"id\":1,\"result\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"text\"}",
-        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},{\"jsonrpc\":\"2.0\",\"method\":"
-        "\"never\"},7,[]]",
+        ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
+         "{\"jsonrpc\":\"2.0\",\"method\":\"never\"},7,[]]"),
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -650,8 +650,8 @@ static void a_peer_may_be_freed_by_the_end_of_a_call(void **state)
     static const char *const lines[] = {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}",
         "{\"jsonrpc\":\"2.0\",\"id\":1}",
-        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":"
-        "1}]",
+        ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1},"
+         "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":1}]"),
         "timeout",
         "close",
         "cancel",
