@@ -28,11 +28,11 @@ static void check_names(const struct names *n)
 
         must(t->primary.p || t->alias.n);
         if (t->primary.p)
-            must(names_resolve(n, STR("s"), t->primary, &e) == t->tool);
+            must(names_resolve(n, t->primary, &e) == t->tool);
         if (!t->alias.n)
             continue;
         must(is_identifier(t->alias));
-        must(names_resolve(n, STR("s"), t->alias, &e) == t->tool);
+        must(names_resolve(n, t->alias, &e) == t->tool);
         for (size_t k = 0; k < i; k++)
             must(!str_eq(n->v[k].alias, t->alias) && !str_eq(n->v[k].primary, t->alias));
     }
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(toolset_load(&set, buf_str(&tools), &e));
     names_build(&n, &set, &all);
     check_names(&n);
-    must(names_resolve(&n, STR("s"), key, &e) || e.msg[0]);
+    must(names_resolve(&n, key, &e) || e.msg[0]);
     names_free(&n);
     toolset_free(&set);
     return 0;

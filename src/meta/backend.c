@@ -59,7 +59,7 @@ struct backend {
     enum backend_state state;
     struct mcp_client *client;
     struct inventory *inv;
-    bool cached_modern, cache_known;
+    bool last_modern, cache_known;
     int attempts;
     int64_t next_try_ms; /* monotonic; 0: at once */
     int64_t started_ms, ready_ms;
@@ -163,7 +163,7 @@ static void load_cache(struct backend *b)
     b->cache_key = toolcache_key(&b->arena, &b->def);
     if (!toolcache_load(b->env->cache_dir, b->cache_key, &entry))
         return;
-    b->cached_modern = entry.modern;
+    b->last_modern = entry.modern;
     adopt(b, &entry.tools, (struct str){ 0 });
 }
 
@@ -247,7 +247,7 @@ static void on_called(void *ctx, yyjson_val *result, const struct error *e)
 /* Resolves the key and sends the call; false with *e when it does not resolve. */
 static bool send_call(struct backend *b, struct want *w, struct error *e)
 {
-    const struct tool *t = names_resolve(&b->inv->names, b->def.name, str_of(w->key), e);
+    const struct tool *t = names_resolve(&b->inv->names, str_of(w->key), e);
 
     if (!t)
         return false;
@@ -362,6 +362,7 @@ static void became_ready(struct backend *b)
 {
     release_start(b);
     b->ready_ms = clock_ms();
+    b->last_modern = mcp_client_modern(b->client);
     enter(b, BACKEND_READY);
     if (!b->called)
         timer_set(b->idle, BACKEND_IDLE_MS);
@@ -492,7 +493,7 @@ static void start(struct backend *b)
     for (size_t i = 0; i < b->def.argv.n; i++)
         argv[i] = arena_z(&a, b->def.argv.v[i]);
     if (b->inv)
-        o.era = b->cached_modern ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
+        o.era = b->last_modern ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
     b->called = false;
     b->stopping = false;
     b->started_ms = clock_ms();
@@ -522,7 +523,7 @@ static void settle_cold(struct backend *b, int64_t wait_ms)
         if (w->kind == WANT_TOOLS && b->inv) {
             conclude(w, NULL, NULL);
         } else if (w->kind == WANT_CALL && b->inv &&
-                   !names_resolve(&b->inv->names, b->def.name, str_of(w->key), &e)) {
+                   !names_resolve(&b->inv->names, str_of(w->key), &e)) {
             conclude(w, NULL, &e);
         } else if (wait_ms > 0 &&
                    (w->kind == WANT_TOOLS || wait_ms > b->def.tool_call_timeout_ms)) {
@@ -770,7 +771,7 @@ size_t backend_problems(const struct backend *b, const struct str **ret)
 
 bool backend_modern(const struct backend *b)
 {
-    return b->client ? mcp_client_modern(b->client) : b->cached_modern;
+    return b->client ? mcp_client_modern(b->client) : b->last_modern;
 }
 
 struct str backend_server_info(const struct backend *b)

@@ -169,10 +169,7 @@ static void on_answer(void *ctx, const struct backend_answer *answer)
         c->what = str_of(
             arena_printf(&x->a, "%.*s.%.*s", STR_F(c->server), STR_F(answer->tool->name)));
     if (!answer->result) {
-        if (answer->tool)
-            reply_failure(c, str_of(answer->e->msg));
-        else
-            script_reply_error(x->script, c->id, str_of(answer->e->msg));
+        reply_failure(c, str_of(answer->e->msg));
         return;
     }
     reply_value(c, answer->tool, answer->result);

@@ -33,6 +33,7 @@ struct gateway {
     struct config defaults; /* before the first resolution */
     struct arena arena;
     struct resolver *resolver; /* a resolution is under way */
+    struct pm_set *pms;        /* one process a package manager, over all refreshes (PM-9) */
     struct deps_query *deps;
     struct waiter *waiters;
     uint64_t last_handle;
@@ -169,7 +170,7 @@ static void on_deps(void *ctx, const struct found_deps *found)
 static void begin(struct gateway *g)
 {
     struct resolve_opts o = { .dirs = g->o.dirs, .start_dir = g->o.start_dir };
-    struct deps_opts d = { .dirs = g->o.dirs, .write_cache = true };
+    struct deps_opts d = { .dirs = g->o.dirs, .write_cache = true, .pms = g->pms };
     struct error e;
 
     g->resolver = resolve_begin(g->o.loop, &o, &e);
@@ -290,6 +291,7 @@ struct gateway *gateway_new(const struct gateway_opts *o)
     g->o = *o;
     g->o.start_dir = arena_z(&g->arena, str_of(o->start_dir));
     config_load(&g->defaults, o->dirs, &g->arena);
+    g->pms = pm_set_new(o->loop);
     g->env = (struct backend_env){
         .loop = o->loop, .cache_dir = o->dirs->cache, .on_change = on_backend_change, .ctx = g
     };
@@ -324,6 +326,7 @@ void gateway_free(struct gateway *g)
     if (!g)
         return;
     deps_cancel(g->deps);
+    pm_set_free(g->pms);
     resolve_cancel(g->resolver);
     while (g->waiters)
         gateway_forget(g, g->waiters->handle);

@@ -196,8 +196,7 @@ static void put_name(struct buf *text, struct str name)
     buf_add(text, utf8_cut(buf_str(&clean), SHOWN_NAME_MAX));
 }
 
-static const struct tool *fail_ambiguous(struct str server, struct str key,
-                                         const struct names_bucket *b, struct error *e)
+static const struct tool *fail_ambiguous(const struct names_bucket *b, struct error *e)
 {
     auto_buf text = BUF(ERROR_MSG_MAX * 4);
 
@@ -206,13 +205,11 @@ static const struct tool *fail_ambiguous(struct str server, struct str key,
         put_name(&text, b->v[i]->tool->name);
         buf_addc(&text, '\'');
     }
-    error_set(e, ERR_INVALID, "%.*s: '%.*s' could be %s; use the exact name", STR_F(server),
-              STR_F(utf8_cut(key, SHOWN_NAME_MAX)), buf_z(&text));
+    error_set(e, ERR_INVALID, "this name could be %s; use the exact one", buf_z(&text));
     return NULL;
 }
 
-const struct tool *names_resolve(const struct names *n, struct str server, struct str key,
-                                 struct error *e)
+const struct tool *names_resolve(const struct names *n, struct str key, struct error *e)
 {
     auto_arena scratch = ARENA;
     auto_buf near = BUF(ERROR_MSG_MAX);
@@ -227,14 +224,13 @@ const struct tool *names_resolve(const struct names *n, struct str server, struc
     if (b && b->n == 1)
         return b->v[0]->tool;
     if (b)
-        return fail_ambiguous(server, key, b, e);
+        return fail_ambiguous(b, e);
     hint = closest(n, loose);
     if (hint.n) {
         buf_addz(&near, "; the closest is '");
         put_name(&near, hint);
         buf_addc(&near, '\'');
     }
-    error_set(e, ERR_NOT_FOUND, "%.*s has no tool '%.*s'%s; list_tools shows them all",
-              STR_F(server), STR_F(utf8_cut(key, SHOWN_NAME_MAX)), buf_z(&near));
+    error_set(e, ERR_NOT_FOUND, "no such tool%s; list_tools shows them all", buf_z(&near));
     return NULL;
 }

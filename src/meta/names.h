@@ -32,9 +32,9 @@ void names_build(struct names *ret, const struct toolset *tools,
 void names_free(struct names *n);
 
 /* Resolves a key as MS-45 says: exact, else loose with one hit. On failure NULL; *e names all
- * candidates, or the closest match, and points to list_tools. `server` is for the text. */
-const struct tool *names_resolve(const struct names *n, struct str server, struct str key,
-                                 struct error *e);
+ * candidates, or the closest match, and points to list_tools; the caller puts "server.key: " in
+ * front. */
+const struct tool *names_resolve(const struct names *n, struct str key, struct error *e);
 
 /* [A-Za-z_$][A-Za-z0-9_$]* */
 bool is_identifier(struct str s);

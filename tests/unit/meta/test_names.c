@@ -42,14 +42,14 @@ static void keys_resolve_exactly_first_then_loosely(void **state)
          "{\"name\":\"__proto__\"},{\"name\":\"then\"},{\"name\":\"toJSON\"}]",
          NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct tool *t = names_resolve(&n, STR("s"), str_of(cases[i].key), &e);
+        const struct tool *t = names_resolve(&n, str_of(cases[i].key), &e);
 
         assert_non_null(t);
         assert_str(t->name, cases[i].tool);
     }
-    assert_null(names_resolve(&n, STR("s"), STR("read-file"), &e));
+    assert_null(names_resolve(&n, STR("read-file"), &e));
     assert_non_null(strstr(e.msg, "'read_file', 'readFile'"));
-    assert_null(names_resolve(&n, STR("s"), STR("list_dri"), &e));
+    assert_null(names_resolve(&n, STR("list_dri"), &e));
     assert_non_null(strstr(e.msg, "closest is 'list-dir'"));
     assert_non_null(strstr(e.msg, "list_tools"));
     drop(&set, &n);
@@ -108,7 +108,7 @@ static void filters_hide_tools(void **state)
         assert_int_equal(n.n, cases[i].visible);
         assert_int_equal(n.hidden, 3 - cases[i].visible);
         if (cases[i].visible == 1)
-            assert_null(names_resolve(&n, STR("s"), STR("N"), &e));
+            assert_null(names_resolve(&n, STR("N"), &e));
         drop(&set, &n);
     }
 }
