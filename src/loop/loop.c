@@ -68,11 +68,28 @@ char *loop_read_buf(struct loop *l)
     return l->read_buf;
 }
 
+/* Whoever started us may have left signals ignored or blocked; exits would be lost, and we
+ * could not be ended. */
+static void set_signals(void)
+{
+    static const int ours[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
+    struct sigaction was;
+    sigset_t set;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (sigaction(SIGCHLD, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&set);
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+        sigaddset(&set, ours[i]);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 struct loop *loop_new(void)
 {
     struct loop *l = NEW(struct loop);
 
-    signal(SIGPIPE, SIG_IGN);
+    set_signals();
     l->last = &l->first;
     if (uv_loop_init(&l->uv) != 0)
         abort(); /* no epoll instance: nothing this process is for can work */

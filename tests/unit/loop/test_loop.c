@@ -189,6 +189,23 @@ static void exits_reach_their_watchers_also_when_they_come_before_the_first_watc
     (void)state;
 }
 
+static void exits_are_seen_also_when_we_were_started_deaf(void **state)
+{
+    struct exits x = { .wanted = 1 };
+    sigset_t set;
+
+    signal(SIGCHLD, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    x.loop = loop_new();
+    reaper_watch(x.loop, fork_exiting(4, 0), note_exit, &x);
+    run_until_stopped(x.loop, 2000);
+    assert_int_equal(WEXITSTATUS(x.status[0]), 4);
+    loop_free(x.loop);
+    (void)state;
+}
+
 static void a_forgotten_child_and_a_stranger_are_reaped_silently(void **state)
 {
     struct exits x = { .loop = loop_new(), .wanted = 1 };
@@ -237,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_cleared_timer_stays_silent),
         cmocka_unit_test(end_signals_are_told_and_do_not_hold_the_loop),
         cmocka_unit_test(exits_reach_their_watchers_also_when_they_come_before_the_first_watch),
+        cmocka_unit_test(exits_are_seen_also_when_we_were_started_deaf),
         cmocka_unit_test(a_forgotten_child_and_a_stranger_are_reaped_silently),
         cmocka_unit_test(the_last_sweep_leaves_nothing),
     };
