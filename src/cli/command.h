@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The command line as one table; each row is one file of this folder. Help and shell completion
+ * are made from the same rows, so that they cannot say anything else than what is parsed.
+ *
+ * Exit status everywhere: 0 done, 1 failed, 2 the command line is wrong (CL-2). A command that
+ * was ended by a signal ends by that signal once its servers are gone.
+ */
+#ifndef SYM_CLI_COMMAND_H
+#define SYM_CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "plugins/dirs.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct option {
+    const char *name;    /* "--query" */
+    const char *letter;  /* "-q", or NULL */
+    const char *value;   /* what stands for its value in help; NULL: a flag */
+    const char *summary; /* one line */
+    /* Takes a value only when that is a JSON object; without one it is the global flag of the
+     * same name. For the --json of `call`. */
+    bool object_only;
+};
+
+/* What completion offers for words that are no options. */
+enum word_kind { WORD_NONE, WORD_FILE, WORD_COMMAND, WORD_SHELL };
+
+struct args;
+
+struct command {
+    const char *name;
+    const char *summary;          /* one line, no capital, no full stop */
+    bool for_agents;              /* listed apart in the overview */
+    const char *usage;            /* what follows the program's name */
+    const char *help;             /* paragraphs, NULL: nothing beyond the summary */
+    const char *example;          /* lines */
+    const struct option *options; /* its own; ends with NULL name; NULL: none */
+    enum word_kind words;
+    int (*run)(struct arena *a, const struct args *args);
+};
+
+extern const struct command cli_commands[]; /* ends with NULL name; in the order of `help` */
+extern const struct option cli_globals[]; /* taken by every command, before or after its name */
+const struct command *cli_find(struct str name);
+void cli_put_overview(FILE *to);
+void cli_put_help(FILE *to, const struct command *c);
+/* The script that a shell sources; NULL: no such shell. */
+bool cli_put_completion(FILE *to, struct str shell);
+
+/* ---- one command line ---- */
+
+struct given {
+    const struct option *option;
+    const char *value; /* NULL: a flag */
+};
+
+struct args {
+    const struct command *command; /* NULL: none was named */
+    const char **words;            /* what is no option, in order */
+    size_t nwords;
+    struct given *given;
+    size_t ngiven;
+};
+
+/*
+ * Sorts a command line: options of the table anywhere, "--name VALUE" or "--name=VALUE", "--"
+ * ends them. argv[0] is the program. False: *e says what is wrong with it; ret->command is the
+ * command as far as it was found.
+ */
+bool args_parse(struct args *ret, struct arena *a, int argc, char **argv, struct error *e);
+
+/* The last value given; NULL when absent. `name` is the long name. */
+const char *args_value(const struct args *args, const char *name);
+/* A flag: an option with value does not count (--json '{..}' is no --json). */
+bool args_has(const struct args *args, const char *name);
+
+/* ---- what every command uses ---- */
+
+struct globals {
+    bool quiet, verbose, json;
+};
+extern struct globals cli;
+
+/* One line on stderr, "symposium: ..."; returns status. Unsafe characters are taken out. */
+__attribute__((format(printf, 2, 3))) int cli_fail(int status, const char *fmt, ...);
+/* The same, then the usage of the command; returns EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int cli_usage(const struct command *c, const char *fmt,
+                                                    ...);
+
+/* The directories, or NULL after a message. */
+const struct dirs *cli_dirs(struct arena *a);
+/* --workspace DIR or the current directory, canonical; NULL after a message. */
+const char *cli_start_dir(struct arena *a, const struct args *args);
+
+int cmd_mcp_serve(struct arena *a, const struct args *args);
+int cmd_tools(struct arena *a, const struct args *args);
+int cmd_call(struct arena *a, const struct args *args);
+int cmd_exec(struct arena *a, const struct args *args);
+int cmd_trust(struct arena *a, const struct args *args);
+int cmd_doctor(struct arena *a, const struct args *args);
+int cmd_completion(struct arena *a, const struct args *args);
+int cmd_help(struct arena *a, const struct args *args);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <stdarg.h>
+
+#include "base/path.h"
+#include "base/utf8.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+#define MESSAGE_MAX 8192 /* bytes of one message */
+
+struct globals cli;
+
+/* Line breaks stay: a server's message may have several lines. */
+static void complain(const char *fmt, va_list ap)
+{
+    char text[MESSAGE_MAX];
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    struct str all = { text, n < 0                     ? 0
+                             : (size_t)n < sizeof text ? (size_t)n
+                                                       : sizeof text - 1 };
+
+    fprintf(stderr, "%ssymposium:%s ", out_paint(stderr, PAINT_RED),
+            out_paint(stderr, PAINT_OFF));
+    out_put_text(stderr, utf8_cut(all, all.n));
+}
+
+int cli_fail(int status, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    complain(fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+int cli_usage(const struct command *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    complain(fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "usage: symposium %s\n", c->usage);
+    return EXIT_USAGE;
+}
+
+const struct dirs *cli_dirs(struct arena *a)
+{
+    struct dirs *d = ARENA_NEW(a, struct dirs);
+    struct error e;
+
+    if (dirs_find(d, a, &e))
+        return d;
+    cli_fail(EXIT_FAILED, "%s", e.msg);
+    return NULL;
+}
+
+const char *cli_start_dir(struct arena *a, const struct args *args)
+{
+    const char *dir = args_value(args, "--workspace");
+    struct error e;
+
+    dir = path_real(a, dir ? dir : ".", &e);
+    if (!dir)
+        cli_fail(EXIT_FAILED, "%s", e.msg);
+    return dir;
+}

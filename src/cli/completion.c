@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Completion scripts, made from the command table: they never call back into the program. */
+#include <string.h>
+
+#include "cli/command.h"
+
+static void put_options(FILE *to, const struct option *options)
+{
+    for (const struct option *o = options; o && o->name; o++)
+        fprintf(to, " %s", o->name);
+}
+
+/* ---- bash ---- */
+
+static void put_bash_words(FILE *to, const struct command *c)
+{
+    switch (c->words) {
+    case WORD_NONE:
+    case WORD_FILE:
+        break;
+    case WORD_SHELL:
+        fputs("bash zsh", to);
+        break;
+    case WORD_COMMAND:
+        for (const struct command *o = cli_commands; o->name; o++)
+            fprintf(to, "%s%s", o == cli_commands ? "" : " ", o->name);
+        break;
+    }
+}
+
+static void put_bash(FILE *to)
+{
+    fputs("_symposium() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd= i\n"
+          "    local options= words= files=\n"
+          "    COMPREPLY=()\n"
+          "    if [[ $prev == --workspace ]]; then COMPREPLY=($(compgen -d -- \"$cur\")); "
+          "return; fi\n"
+          "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+          "        case ${COMP_WORDS[i]} in\n"
+          "        --workspace) ((i++)) ;;\n"
+          "        -*) ;;\n"
+          "        *) cmd=${COMP_WORDS[i]}; break ;;\n"
+          "        esac\n"
+          "    done\n"
+          "    case $cmd in\n"
+          "    '') words=\"",
+          to);
+    for (const struct command *c = cli_commands; c->name; c++)
+        fprintf(to, "%s%s", c == cli_commands ? "" : " ", c->name);
+    fputs("\" options=--version ;;\n", to);
+    for (const struct command *c = cli_commands; c->name; c++) {
+        fprintf(to, "    %s) words=\"", c->name);
+        put_bash_words(to, c);
+        fputs("\" options=\"", to);
+        put_options(to, c->options);
+        fprintf(to, "\"%s ;;\n", c->words == WORD_FILE ? " files=${files:--f}" : "");
+    }
+    fputs("    esac\n    options+=\"", to);
+    put_options(to, cli_globals);
+    fputs("\"\n"
+          "    if [[ $cur == -* && $files != -d ]]; then words=$options files=; fi\n"
+          "    if [[ $files ]]; then\n"
+          "        compopt -o filenames 2>/dev/null\n"
+          "        mapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
+          "    else\n"
+          "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+          "    fi\n"
+          "}\n"
+          "complete -F _symposium symposium cargo-agents\n",
+          to);
+}
+
+/* ---- zsh ---- */
+
+/* Text inside single quotes, and inside the brackets of _arguments. */
+static void put_zsh_text(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else if (strchr(":[]\\", *text))
+            fprintf(to, "\\%c", *text);
+        else
+            putc(*text, to);
+    }
+}
+
+static void put_zsh_options(FILE *to, const struct option *options)
+{
+    for (const struct option *o = options; o && o->name; o++) {
+        if (o->object_only)
+            continue; /* the global row of the same name completes it */
+        fprintf(to, " \\\n            '%s[", o->name);
+        put_zsh_text(to, o->summary);
+        putc(']', to);
+        if (o->value) {
+            putc(':', to);
+            put_zsh_text(to, o->value);
+            fputs(!strcmp(o->value, "DIR") ? ":_files -/" : ": ", to);
+        }
+        putc('\'', to);
+    }
+}
+
+static const char *zsh_words(const struct command *c)
+{
+    static const char *const actions[] = {
+        [WORD_NONE] = "",
+        [WORD_FILE] = " \\\n            '*:file:_files'",
+        [WORD_COMMAND] = " \\\n            '1:command:_symposium_commands'",
+        [WORD_SHELL] = " \\\n            '1:shell:(bash zsh)'",
+    };
+
+    return actions[c->words];
+}
+
+static void put_zsh(FILE *to)
+{
+    fputs("#compdef symposium cargo-agents\n"
+          "_symposium_commands() {\n"
+          "    local -a commands=(\n",
+          to);
+    for (const struct command *c = cli_commands; c->name; c++) {
+        fprintf(to, "        '%s:", c->name);
+        put_zsh_text(to, c->summary);
+        fputs("'\n", to);
+    }
+    fputs("    )\n"
+          "    _describe command commands\n"
+          "}\n"
+          "_symposium() {\n"
+          "    local curcontext=$curcontext state line\n"
+          "    _arguments -C",
+          to);
+    put_zsh_options(to, cli_globals);
+    fputs(" \\\n            '--version[version of symposium]'"
+          " \\\n            '1:command:_symposium_commands' '*::argument:->rest'\n"
+          "    [[ $state == rest ]] || return\n"
+          "    case $words[1] in\n",
+          to);
+    for (const struct command *c = cli_commands; c->name; c++) {
+        fprintf(to, "    %s) _arguments", c->name);
+        put_zsh_options(to, c->options);
+        put_zsh_options(to, cli_globals);
+        fprintf(to, "%s ;;\n", zsh_words(c));
+    }
+    fputs("    esac\n"
+          "}\n"
+          "compdef _symposium symposium cargo-agents\n",
+          to);
+}
+
+bool cli_put_completion(FILE *to, struct str shell)
+{
+    if (str_is(shell, "bash"))
+        put_bash(to);
+    else if (str_is(shell, "zsh"))
+        put_zsh(to);
+    else
+        return false;
+    return true;
+}
+
+int cmd_completion(struct arena *a, const struct args *args)
+{
+    (void)a;
+    if (args->nwords != 1)
+        return cli_usage(args->command, "name one shell: bash or zsh");
+    if (!cli_put_completion(stdout, str_of(args->words[0])))
+        return cli_usage(args->command, "no completion for '%s', only for bash and zsh",
+                         args->words[0]);
+    return EXIT_OK;
+}

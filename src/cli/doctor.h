@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Shared by doctor*.c: what is said, in both forms. */
+#ifndef SYM_CLI_DOCTOR_H
+#define SYM_CLI_DOCTOR_H
+
+#include "cli/output.h"
+#include "meta/catalog.h"
+
+/* One line of a section, or one event {"type","name","state","detail"[,"tools","ms"]}. */
+struct row {
+    const char *type; /* "workspace", "config", "package-manager", "plugin", ... */
+    struct str name;
+    const char *state; /* "ok", "failed", "off", or a plugin's state */
+    struct str detail;
+    bool listed; /* a server that answered: the two below count */
+    size_t tools;
+    int64_t ms;
+};
+
+struct findings {
+    struct arena *a;
+    struct report report; /* --json */
+    const char *section;  /* whose heading stands already */
+    struct strs problems; /* need doing */
+    struct strs advice;   /* parallel to problems; may be empty */
+    struct strs notes;
+};
+
+void findings_row(struct findings *f, const struct row *row);
+/* A finding; `advice` NULL: looked up by what the text says. Said once, however often found. */
+void findings_problem(struct findings *f, struct str text, const char *advice);
+void findings_note(struct findings *f, struct str text);
+/* Notes, problems with advice, and the count. Returns the exit status. */
+int findings_end(struct findings *f);
+
+/* What to do about a problem line; "" when the line says it itself. */
+const char *advice_for(struct str problem);
+
+/* What was found without starting anything: versions to plugins, and their problems. */
+void doctor_inventory(struct findings *f, const struct catalog *c, const struct dirs *dirs);
+void doctor_layers(struct findings *f);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+const struct command *cli_find(struct str name)
+{
+    for (const struct command *c = cli_commands; c->name; c++)
+        if (str_is(name, c->name))
+            return c;
+    return NULL;
+}
+
+static void put_commands(FILE *to, bool for_agents)
+{
+    for (const struct command *c = cli_commands; c->name; c++)
+        if (c->for_agents == for_agents)
+            fprintf(to, "  %-12s %s\n", c->name, c->summary);
+}
+
+static void put_options(FILE *to, const struct option *options)
+{
+    for (const struct option *o = options; o->name; o++) {
+        char left[64];
+
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->letter ? o->letter : "",
+                 o->letter ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+        fprintf(to, "  %-18s %s\n", left, o->summary);
+    }
+}
+
+void cli_put_overview(FILE *to)
+{
+    fputs("symposium - one MCP server in front of all your tools\n\n"
+          "usage: symposium COMMAND [ARGUMENT...]\n\nFor people:\n",
+          to);
+    put_commands(to, false);
+    fputs("\nFor agents:\n", to);
+    put_commands(to, true);
+    fputs("\nOptions of every command:\n", to);
+    put_options(to, cli_globals);
+    fputs("  --version          version of symposium\n"
+          "\n'symposium help COMMAND' says more, with an example.\n"
+          "Exit status: 0 done, 1 failed, 2 the command line is wrong.\n",
+          to);
+}
+
+void cli_put_help(FILE *to, const struct command *c)
+{
+    fprintf(to, "usage: symposium %s\n\n%c%s.\n", c->usage,
+            toupper((unsigned char)c->summary[0]), c->summary + 1);
+    if (c->help)
+        fprintf(to, "\n%s", c->help);
+    fputs("\nOptions:\n", to);
+    if (c->options)
+        put_options(to, c->options);
+    put_options(to, cli_globals);
+    fprintf(to, "\nExample:\n%s", c->example);
+}
+
+int cmd_help(struct arena *a, const struct args *args)
+{
+    const struct command *c = args->nwords ? cli_find(str_of(args->words[0])) : NULL;
+
+    if (args->nwords > 1)
+        return cli_usage(args->command, "one command at a time");
+    if (args->nwords && !c)
+        return cli_fail(EXIT_USAGE, "no command '%s'; 'symposium help' lists them",
+                        args->words[0]);
+    if (c)
+        cli_put_help(stdout, c);
+    else
+        cli_put_overview(stdout);
+    return EXIT_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/path.h"
+#include "cli/command.h"
+#include "lockdown/keeper.h"
+#include "loop/spawn.h"
+#include "sandbox/host.h"
+
+static int run(int argc, char **argv)
+{
+    auto_arena a = ARENA;
+    struct args args;
+    struct error e;
+    bool help;
+
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        puts("symposium " SYM_VERSION);
+        return EXIT_OK;
+    }
+    if (!args_parse(&args, &a, argc, argv, &e))
+        return args.command ? cli_usage(args.command, "%s", e.msg)
+                            : cli_fail(EXIT_USAGE, "%s", e.msg);
+    cli.quiet = args_has(&args, "--quiet");
+    cli.verbose = args_has(&args, "--verbose");
+    cli.json = args_has(&args, "--json");
+    help = args_has(&args, "--help");
+    log_set_level(cli.verbose ? LOG_DEBUG : cli.quiet ? LOG_ERROR : LOG_WARN);
+    if (!args.command) {
+        cli_put_overview(help ? stdout : stderr);
+        return help ? EXIT_OK : EXIT_USAGE;
+    }
+    if (help) {
+        cli_put_help(stdout, args.command);
+        return EXIT_OK;
+    }
+    return args.command->run(&a, &args);
+}
+
+/* What did not reach stdout must not look like success. A reader that went away wants no more.
+ */
+static int flush(int status)
+{
+    if (!fflush(stdout) && !ferror(stdout))
+        return status;
+    if (errno != EPIPE)
+        cli_fail(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
+    return status ? status : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    /* The two that start often and hold nothing: before anything else is set up. */
+    if (argc > 1 && !strcmp(argv[1], "worker"))
+        return worker_main(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "keeper"))
+        return keeper_main(argc - 1, argv + 1);
+    self_exe_fd();
+    /* cargo runs `cargo agents ...` as `cargo-agents agents ...` (CL-3). */
+    if (argc > 1 && !strcmp(path_base(argv[0]), "cargo-agents") && !strcmp(argv[1], "agents")) {
+        argv[1] = argv[0];
+        argc--;
+        argv++;
+    }
+    return flush(run(argc, argv));
+}
