@@ -713,7 +713,7 @@ bool backend_same(const struct backend *b, const struct active_server *def)
  * are shared with calls in flight. */
 static void refilter(struct backend *b)
 {
-    auto_buf raw = BUF(TOOLCACHE_MAX_BYTES);
+    auto_buf raw = BUF(MCP_LIST_MAX);
     struct toolset again;
 
     if (!b->inv)

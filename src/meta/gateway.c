@@ -193,6 +193,8 @@ static void on_late(void *ctx)
     if (!c) {
         c = g->catalog = catalog_new(&g->env, empty_resolution(g, text), NULL);
         apply_limits(g);
+        if (g->o.on_inventory)
+            g->o.on_inventory(g->o.ctx);
     } else if (!c->problems.n || !str_is(c->problems.v[c->problems.n - 1], text)) {
         ARENA_PUSH(&c->res->arena, &c->problems) = str_of(text);
     }
