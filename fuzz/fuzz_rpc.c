@@ -79,7 +79,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 {
     static struct loop *loop;
-    static unsigned runs;
     struct peer_ops ops = { send_, on_request, on_notification, on_fault, NULL };
     struct world w = { 0 };
     struct str in, line;
