@@ -59,6 +59,20 @@ export async function within(what, ms, promise) {
     }
 }
 
+/** Milliseconds that `wait()` took, less the longest time in it that this process was held up (a busy machine, collected garbage). */
+export async function timed(wait) {
+    const from = performance.now();
+    let last = from, late = 0;
+    const tick = setInterval(() => {
+        const now = performance.now();
+        late = Math.max(late, now - last - 2);
+        last = now;
+    }, 1);
+    try { await wait(); } finally { clearInterval(tick); }
+    const now = performance.now();
+    return now - from - Math.max(late, now - last - 2, 0);
+}
+
 // --- processes --------------------------------------------------------------------------------------------------------
 const proc = (pid, name) => {
     try { return fs.readFileSync(`/proc/${pid}/${name}`, 'latin1'); } catch { return ''; }
@@ -353,13 +367,13 @@ export class Session {
         await this.result(this.revision === MODERN ? 'server/discover' : 'ping', undefined, { ms: 5000 });
         return performance.now() - from;
     }
-    /** Pings until the promise settles; then its value and the slowest ping. */
+    /** Pings until the promise settles; then its value and the slowest ping, less what this process itself was late. */
     async pingWhile(promise, every = 20) {
         let done = false, slowest = 0;
         const end = () => { done = true; };
         promise.then(end, end);
         do {
-            slowest = Math.max(slowest, await this.ping());
+            slowest = Math.max(slowest, await timed(() => this.ping()));
             await sleep(every);
         } while (!done);
         return { value: await promise, slowest };

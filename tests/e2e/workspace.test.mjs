@@ -145,12 +145,12 @@ scenario('PL-32 PL-4: a workspace\'s own servers run after consent, which a chan
     const before = await s.execute('[await mine.id({}), typeof globalThis.own]');
     assert.deepEqual(before.value, ['mine', 'undefined'], before.text);
     assert.ok(before.notes.includes(refused), before.text);
-    await symposium(place, ['trust']);
+    await symposium(place, ['trust', '--yes']);
     assert.ok(fs.existsSync(place.path('symposium/state/trusted.json')));
     assert.equal((await s.execute('await own.id({})')).value, 'own');
     manifest({ env: { A: 'changed' } });
     assert.ok((await s.execute('1')).notes.includes(refused), 'a changed manifest asks again');
-    await symposium(place, ['trust']);
+    await symposium(place, ['trust', '--yes']);
     assert.equal((await s.execute('await own.id({})')).value, 'own');
     await symposium(place, ['trust', '--remove']);
     assert.ok((await s.execute('1')).notes.includes(refused));
@@ -165,7 +165,7 @@ scenario('PL-32: an untrusted workspace\'s shell() gate runs nothing', async pla
     await s.list();
     await s.execute('1');
     assert.ok(!fs.existsSync(place.path('ran')));
-    await symposium(place, ['trust']);
+    await symposium(place, ['trust', '--yes']);
     assert.equal((await s.execute('await own.id({})')).value, 'own');
     assert.ok(fs.existsSync(place.path('ran')));
 });
