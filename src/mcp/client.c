@@ -115,14 +115,12 @@ static void clear_timers(struct mcp_client *c)
     timer_clear(c->probe_wait);
 }
 
-/* All that is open ends with `why`. False when the client was freed by a callback. */
-static bool end_calls(struct mcp_client *c, const struct error *why)
+/* All that is open ends with `why`. The caller holds. */
+static void end_calls(struct mcp_client *c, const struct error *why)
 {
-    client_hold(c);
     if (c->peer)
         peer_close(c->peer, why);
     client_end_early(c, why);
-    return client_release(c);
 }
 
 void client_close(struct mcp_client *c, const struct error *why)
@@ -134,7 +132,9 @@ void client_close(struct mcp_client *c, const struct error *why)
     log_debug("%s: closed: %s", c->label, why->msg);
     c->state = CLIENT_CLOSED;
     clear_timers(c);
-    if (!end_calls(c, &kept))
+    client_hold(c);
+    end_calls(c, &kept);
+    if (!client_release(c))
         return;
     peer_free(take_ptr(&c->peer));
     child_free(take_ptr(&c->child));

@@ -9,8 +9,6 @@
 #include "mcp/client_internal.h"
 #include "mcp/content.h"
 
-/* Most bytes of one tool list over all its pages. */
-#define LIST_MAX ((size_t)64 << 20)
 #define NOTE_MAX 1024
 
 /* What a list has gathered so far. */
@@ -152,11 +150,15 @@ static void fail_soon(struct mcp_call *call, const struct error *why)
     timer_set(call->c->soon, 0);
 }
 
-static struct mcp_call *first_unsent(struct mcp_client *c)
+/* A call that is not on the wire: with its failure decided, or waiting for the reason of the
+ * end. */
+static struct mcp_call *first_unsent(struct mcp_client *c, bool decided)
 {
     struct mcp_call *call = c->calls;
 
-    while (call && call->wire)
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): unlinked before it was freed, which it cannot
+     * see */
+    while (call && (call->wire || (decided && !call->failed)))
         call = call->next;
     return call;
 }
@@ -165,10 +167,8 @@ void client_end_early(struct mcp_client *c, const struct error *why)
 {
     struct mcp_call *call;
 
-    client_hold(c);
-    while ((call = first_unsent(c)) != NULL)
+    while ((call = first_unsent(c, !why)) != NULL)
         fail(call, call->failed ? call->failed : why);
-    client_release(c);
 }
 
 void client_call_fail(struct mcp_client *c, struct mcp_call *call, const struct error *why)
@@ -240,11 +240,13 @@ static void send_first(struct mcp_call *call)
 {
     struct error e;
 
-    if (call->c->state != CLIENT_READY)
+    if (call->c->state != CLIENT_READY) {
         error_set(&e, ERR_CLOSED, "server is not ready");
-    else if (send_request(call, NULL, NULL, &e))
-        return;
-    fail_soon(call, &e);
+        fail_soon(call, &e);
+    } else if (!send_request(call, NULL, NULL, &e) && e.kind != ERR_CLOSED) {
+        fail_soon(call, &e);
+    }
+    /* Into a closed pipe: the end of the server is under way and will say why (MS-50). */
 }
 
 /* A later page or round, from inside a reply. */
@@ -252,7 +254,7 @@ static void send_next(struct mcp_call *call, yyjson_val *cursor, yyjson_val *sta
 {
     struct error e;
 
-    if (!send_request(call, cursor, state, &e))
+    if (!send_request(call, cursor, state, &e) && e.kind != ERR_CLOSED)
         fail(call, &e);
 }
 
@@ -344,7 +346,7 @@ static void on_page(struct mcp_call *call, yyjson_val *result)
     }
     g->pages++;
     if (!add_page(call, tools) && g->tools.over) {
-        error_set(&e, ERR_LIMIT, "tool list of more than %zu bytes", LIST_MAX);
+        error_set(&e, ERR_LIMIT, "tool list of more than %zu bytes", MCP_LIST_MAX);
         fail(call, &e);
     } else if (g->ntools < MCP_MAX_TOOLS && more_pages(g, cursor)) {
         send_next(call, cursor, NULL);
@@ -362,7 +364,7 @@ void mcp_client_list_tools(struct mcp_client *c, int timeout_ms, mcp_tools_fn do
     call = call_new(c, timeout_ms, ctx);
     call->on_tools = done;
     call->list = NEW(struct gathered);
-    call->list->tools = BUF(LIST_MAX);
+    call->list->tools = BUF(MCP_LIST_MAX);
     call->list->note = BUF(NOTE_MAX);
     call->list->tasks = BUF(NOTE_MAX / 2);
     buf_addc(&call->list->tools, '[');

@@ -26,42 +26,46 @@ struct mcp_client {
 
     enum client_state state;
     unsigned busy; /* calls out that we come back from: memory stays, see client_hold() */
-    bool freed;
-
     struct child *child;
     struct peer *peer;
     int64_t started_ms;
-    struct error start_error; /* the spawn itself failed; told in the next loop turn */
-    struct error broken;      /* why we stopped it ourselves */
     struct timer *startup, *probe_wait, *soon;
 
     /* Handshake. Both calls may be open at once (a slow probe, mcp.md 1.3). */
     uint64_t probe, initialize;
-    bool probed;     /* this process was sent the probe */
-    bool probe_over; /* the next process gets no probe */
-    bool respawned, hint_failed;
-    struct error init_error; /* initialize failed while the probe is still open */
     unsigned discover_tries;
     enum mcp_rev rev;
     char *server_info; /* JSON object text or NULL */
 
     /* Lines that are no messages. */
-    bool junk_warned, faulted;
-    size_t line_n;                   /* length of the line being fed */
-    uint64_t junk_lines, junk_bytes; /* before ready: all; after: bytes in a row */
+    size_t line_n;       /* length of the line being fed */
+    uint64_t junk_lines; /* all */
+    uint64_t junk_bytes; /* before ready: all; after: in a row */
 
-    bool listens; /* the server tells changes only on a listen stream */
-    uint64_t listen;
-    char *listen_id;    /* JSON text */
-    bool tools_changed; /* to be told in the next loop turn */
+    uint64_t listen; /* 0: none; a modern server tells changes only on this stream */
+    char *listen_id; /* JSON text */
 
     int64_t window_ms; /* the server's own requests within a second */
-    unsigned window_n;
+    uint64_t window_n;
 
     struct mcp_call *calls; /* oldest first */
     size_t ncalls;
     uint64_t last_call;
     struct map task_tools; /* names that need task support */
+
+    bool freed;
+    bool probed;        /* this process was sent the probe */
+    bool probe_over;    /* the next process gets none */
+    bool respawned;     /* after an exit on the probe */
+    bool hint_failed;   /* a server known as legacy did not answer initialize */
+    bool junk_warned;   /* once a connection */
+    bool faulted;       /* the line being fed is no message */
+    bool listens;       /* the server offers changes of its list */
+    bool tools_changed; /* to be told in the next loop turn */
+
+    struct error start_error; /* the spawn itself failed; told in the next loop turn */
+    struct error init_error;  /* initialize failed while the probe is still open */
+    struct error broken;      /* why we stopped it ourselves */
 };
 
 /*
@@ -99,7 +103,9 @@ struct mcp_call *client_call_by_wire_id(struct mcp_client *c, struct str id);
 void client_call_fail(struct mcp_client *c, struct mcp_call *call, const struct error *why);
 struct mcp_call *client_oldest_call(struct mcp_client *c);
 void client_call_progress(struct mcp_client *c, yyjson_val *token);
-void client_end_early(struct mcp_client *c,
-                      const struct error *why); /* calls that never reached the peer */
+
+/* Ends the calls that are not on the wire: those that failed already, and with `why` all. The
+ * caller holds. */
+void client_end_early(struct mcp_client *c, const struct error *why);
 
 #endif

@@ -180,13 +180,22 @@ static void on_request(void *ctx, const struct rpc_msg *m)
 
 /* ---- notifications ---- */
 
+/* False when the server was freed meanwhile. */
+static bool release(struct mcp_server *s)
+{
+    bool alive = !s->ending;
+
+    if (--s->busy == 0 && !alive)
+        free(s);
+    return alive;
+}
+
 /* Races are normal: the request may have been answered. `initialize` is answered before
  * anything else is read, so it is never found here. A listen ends silently (MCP-M12). */
 static void on_cancelled(struct mcp_server *s, yyjson_val *params)
 {
     yyjson_val *id = json_get(params, "requestId");
     auto_buf text = BUF(MCP_MESSAGE_MAX);
-    bool gone = false;
     struct mcp_req *r;
     struct listen **l;
 
@@ -200,12 +209,9 @@ static void on_cancelled(struct mcp_server *s, yyjson_val *params)
     r = mcp_req_find(s, buf_str(&text));
     if (!r)
         return;
-    s->gone = &gone;
+    s->busy++;
     mcp_req_cancel(r);
-    if (gone)
-        return;
-    s->gone = NULL;
-    if (s->nreqs == 0 && s->idle)
+    if (release(s) && s->nreqs == 0 && s->idle)
         s->idle(s->idle_ctx);
 }
 
@@ -348,9 +354,8 @@ void mcp_server_free(struct mcp_server *s)
     if (!s || s->ending)
         return;
     s->ending = true;
+    s->busy++;
     s->idle = NULL;
-    if (s->gone)
-        *s->gone = true;
     while (s->reqs)
         mcp_req_cancel(s->reqs);
     while (s->listens)
@@ -358,5 +363,5 @@ void mcp_server_free(struct mcp_server *s)
     timer_free(s->session);
     timer_free(s->changed_pace);
     peer_free(s->peer);
-    free(s);
+    release(s);
 }

@@ -101,8 +101,8 @@ struct mcp_server {
 
     bool legacy_seen, modern_seen; /* what was served; server/discover alone proves nothing */
     bool in_batch;
-    bool ending; /* inside mcp_server_free() */
-    bool *gone;  /* set true by mcp_server_free(): a cancel function ended the server */
+    bool ending;   /* freed: nothing goes out any more */
+    unsigned busy; /* calls out that we come back from: memory stays until then */
     bool session_told;
     struct timer *session; /* on_session in the next loop turn, behind the answer */
     struct timer *changed_pace;

@@ -7,7 +7,7 @@
  * The server's tools: `echo` returns its arguments, `slow` stays open, `deaf` stays open
  * without a cancel function, `steps` reports progress 1, 1, 3 before it answers, `burst` forty
  * times, `rich` has all kinds of content, `list` a structured value that is no object, `bad`
- * fails, `gone` frees the server.
+ * fails, `gone` frees the server, `last` when it is cancelled.
  */
 #define TOOLS                                                                               \
     "{\"tools\":[{\"name\":\"echo\",\"title\":\"Echo\",\"description\":\"d\","              \
@@ -83,6 +83,16 @@ static void start_slow(struct script_server *s, struct mcp_req *r, bool deaf)
         mcp_req_on_cancel(r, on_slow_cancel, call);
 }
 
+static void on_last_cancel(void *ctx)
+{
+    struct script_server *s = ctx;
+
+    s->cancels++;
+    mcp_server_free(s->server);
+    mcp_server_free(s->server); /* while being freed: no harm */
+    s->server = NULL;
+}
+
 static void tools_list(void *ctx, struct mcp_req *r)
 {
     mcp_reply(r, STR(TOOLS));
@@ -118,6 +128,8 @@ static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val
         mcp_server_free(s->server);
         s->server = NULL;
         mcp_reply(r, STR("{\"content\":[]}"));
+    } else if (str_is(name, "last")) {
+        mcp_req_on_cancel(r, on_last_cancel, s);
     } else if (str_is(name, "bad")) {
         mcp_reply(r, STR("{\"content\":[{\"type\":\"text\",\"text\":\"'x' must be a "
                          "number\"}],\"isError\":true}"));

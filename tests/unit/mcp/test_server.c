@@ -609,6 +609,21 @@ static void the_cancel_function_is_called_once_by_cancel_or_by_the_end(void **st
     script_server_free(s); /* request 5: its cancel function answers, which is dropped */
 }
 
+static void a_cancel_function_may_free_the_server(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+
+    script_line(s, CALL("2", "slow", ""));
+    script_line(s, CALL("3", "last", ""));
+    script_line(s, CALL("4", "slow", ""));
+    mcp_server_feed(script_server_get(s), STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                                              "cancelled\",\"params\":{\"requestId\":3}}"));
+    assert_null(script_server_get(s));
+    assert_int_equal(script_cancels(s), 3);
+    script_done(s);
+    script_server_free(s);
+}
+
 static void at_most_so_many_requests_are_open(void **state)
 {
     struct script_server *s = script_server_new(NULL);
@@ -786,6 +801,7 @@ int main(void)
         cmocka_unit_test(progress),
         cmocka_unit_test(cancellation),
         cmocka_unit_test(the_cancel_function_is_called_once_by_cancel_or_by_the_end),
+        cmocka_unit_test(a_cancel_function_may_free_the_server),
         cmocka_unit_test(at_most_so_many_requests_are_open),
         cmocka_unit_test(listens),
         cmocka_unit_test(at_most_so_many_listens),
