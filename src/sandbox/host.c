@@ -48,7 +48,7 @@ struct script {
     struct slot *slot;
     struct timer *deadline;
     struct buf console;
-    bool console_over;
+    bool has_console;                 /* a first line, even an empty one */
     bool killed;                      /* by us, at the deadline */
     bool silenced;                    /* cancelled from inside a callback of its own end */
 };
@@ -233,20 +233,23 @@ static void finish_by_frame(struct script *s, const struct frame *f)
 
 /* ---- a running script's worker ---- */
 
+static void begin_console_line(struct script *s)
+{
+    if (s->has_console)
+        buf_addc(&s->console, '\n');
+    s->has_console = true;
+}
+
+/* The guard has checked the sum; this buffer only ever needs a newline less and the mark more. */
 static void add_console(struct script *s, const struct frame *f)
 {
-    struct str prefix = console_prefix(f->level);
-
-    /* The guard has checked the sum; this buffer only ever needs a newline less and the mark more. */
     if (!f->over || f->text.n) {
-        if (s->console.n)
-            buf_addc(&s->console, '\n');
-        buf_add(&s->console, prefix);
+        begin_console_line(s);
+        buf_add(&s->console, console_prefix(f->level));
         buf_add(&s->console, f->text);
     }
     if (f->over) {
-        if (s->console.n)
-            buf_addc(&s->console, '\n');
+        begin_console_line(s);
         buf_addz(&s->console, CONSOLE_OVER);
     }
 }

@@ -45,6 +45,10 @@ const reSource = getter(RegExp.prototype, 'source');
 const reFlags = getter(RegExp.prototype, 'flags');
 const errorNames = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
 
+// What the engine itself throws in here is an instance of the script's class all the same.
+for (const ctor of [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError])
+    Object.setPrototypeOf(ctor.prototype, main[ctor.name].prototype);
+
 const namedError = (name, message) => {
     const error = new main.Error(message);
     Object.defineProperty(error, 'name', { value: name, writable: true, configurable: true });
@@ -664,6 +668,19 @@ const parseWithBase = (input, base) => {
     return base !== undefined && from === null ? null : parseUrl(`${input}`, from);
 };
 
+// For the setters: a colon outside brackets begins a port, which `hostname` refuses; an empty port changes none.
+const changeHost = (url, text, withPort) => {
+    const name = text.split(isSpecial(url) ? /[/\\?#]/ : /[/?#]/)[0];
+    const colon = name.indexOf(':', name.lastIndexOf(']') + 1);
+    if (url.scheme === 'file') {
+        url.host = name === '' || name === 'localhost' ? '' : parseHost(name, true);
+        return url.host !== null;
+    }
+    if (colon >= 0 && !withPort)
+        return false;
+    return parseHostAndPort(url, colon > 0 && colon === name.length - 1 ? name.slice(0, -1) : name);
+};
+
 class URL {
     #url;
     #params = null;
@@ -696,8 +713,9 @@ class URL {
         this.#refreshParams();
     }
     get origin() {
-        const url = this.#url;
-        return isSpecial(url) && url.scheme !== 'file' ? `${url.scheme}://${hostText(url)}` : 'null';
+        const url = this.#url.scheme === 'blob' ? parseUrl(pathText(this.#url), null) ?? this.#url : this.#url;
+        const hasOwn = url === this.#url ? isSpecial(url) && url.scheme !== 'file' : /^https?$/.test(url.scheme);
+        return hasOwn ? `${url.scheme}://${hostText(url)}` : 'null';
     }
     get protocol() { return this.#url.scheme + ':'; }
     set protocol(text) {
@@ -722,13 +740,12 @@ class URL {
     get host() { return hostText(this.#url); }
     set host(text) {
         if (!this.#hasOpaquePath())
-            this.#attempt(url => parseHostAndPort(url, usv(text).split(isSpecial(url) ? /[/\\?#]/ : /[/?#]/)[0]));
+            this.#attempt(url => changeHost(url, usv(text), true));
     }
     get hostname() { return this.#url.host ?? ''; }
     set hostname(text) {
-        const name = usv(text).split(isSpecial(this.#url) ? /[/\\?#]/ : /[/?#]/)[0];
-        if (!this.#hasOpaquePath() && !(name.includes(':') && !name.startsWith('[')))
-            this.#attempt(url => parseHostAndPort(url, name));
+        if (!this.#hasOpaquePath())
+            this.#attempt(url => changeHost(url, usv(text), false));
     }
     get port() { return this.#url.port === null ? '' : `${this.#url.port}`; }
     set port(text) {
@@ -742,6 +759,8 @@ class URL {
             return;
         this.#url.path = [];
         const path = usv(text).replace(/[\t\n\r]/g, '').replace(/\?/g, '%3F').replace(/#/g, '%23');
+        if (path === '' && !isSpecial(this.#url))
+            return;
         parsePath(this.#url, path.replace(isSpecial(this.#url) ? /^[/\\]/ : /^\//, ''));
     }
     get search() { return this.#url.query ? '?' + this.#url.query : ''; }
