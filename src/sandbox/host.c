@@ -280,18 +280,19 @@ static void on_gone(void *ctx, struct slot *slot, const struct slot_gone *how)
 {
     struct script *s = ctx;
     struct script_end end = { .outcome = SCRIPT_CRASHED };
+    struct error why = how->why;      /* *how ends with the slot */
     char text[64];
 
     (void)slot;
     if (how->broke_protocol) {
-        end.message = str_of(how->why.msg);
+        end.message = str_of(why.msg);
     } else if (s->killed || ended_by_signal(how, SIGXCPU)) {
         snprintf(text, sizeof text, "script timed out after %g s", s->sandbox->limits.timeout_ms / 1000.0);
         end = (struct script_end){ .outcome = SCRIPT_TIMEOUT, .message = str_of(text) };
     } else if (WIFEXITED(how->wait_status) && WEXITSTATUS(how->wait_status) == QUOTA_EXIT) {
         end.outcome = SCRIPT_MEMORY;
     } else {
-        end.message = str_of(how->why.msg);
+        end.message = str_of(why.msg);
     }
     finish(s, &end);
 }
@@ -418,6 +419,11 @@ void sandbox_prewarm(struct sandbox *sb)
 {
     sb->warm = sb->usable;
     pump_in(sb, 0);
+}
+
+bool sandbox_idle(const struct sandbox *sb)
+{
+    return !sb->queue.n && !sb->running.n;
 }
 
 void sandbox_free(struct sandbox *sb)

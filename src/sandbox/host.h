@@ -32,6 +32,8 @@ struct sandbox;
 struct sandbox *sandbox_new(struct loop *l, const struct sandbox_limits *limits);
 /* Starts and locks down the warm workers, off the path of any script. Idempotent. */
 void sandbox_prewarm(struct sandbox *s);
+/* No script runs or waits. */
+bool sandbox_idle(const struct sandbox *s);
 /* Kills what runs; scripts end without a callback. */
 void sandbox_free(struct sandbox *s);
 
