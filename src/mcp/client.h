@@ -20,11 +20,11 @@
 #define MCP_PROBE_TIMEOUT_MS 3000
 #define MCP_MAX_PAGES        100
 /* Bytes of one server's whole list: 5,000 tools of 20 KB must pass (SEC-42). */
-#define MCP_LIST_MAX ((size_t)128 << 20)
-#define MCP_MAX_TOOLS        10000
-#define MCP_MRTR_ROUNDS      10
-#define MCP_ERROR_TEXT_MAX   4096 /* bytes kept of a server's error message (MS-50) */
-#define MCP_STDERR_SHOWN     400  /* characters of stderr in a failure text (MS-53) */
+#define MCP_LIST_MAX       ((size_t)128 << 20)
+#define MCP_MAX_TOOLS      10000
+#define MCP_MRTR_ROUNDS    10
+#define MCP_ERROR_TEXT_MAX 4096 /* bytes kept of a server's error message (MS-50) */
+#define MCP_STDERR_SHOWN   400  /* characters of stderr in a failure text (MS-53) */
 /* More lines, or bytes in them, that are no messages before the handshake is done: start
  * failed. */
 #define MCP_JUNK_LINES 1000

@@ -156,8 +156,8 @@ static struct mcp_call *first_unsent(struct mcp_client *c, bool decided)
 {
     struct mcp_call *call = c->calls;
 
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): unlinked before it was freed, which it cannot
-     * see */
+    /* clang's analyzer does not see that a freed call was unlinked before. */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     while (call && (call->wire || (decided && !call->failed)))
         call = call->next;
     return call;
@@ -482,20 +482,20 @@ uint64_t mcp_client_call(struct mcp_client *c, struct str tool, struct str args_
     return id;
 }
 
-void mcp_client_cancel(struct mcp_client *c, uint64_t id)
+void mcp_client_cancel(struct mcp_client *c, uint64_t call)
 {
-    struct mcp_call *call = call_by_id(c, id);
+    struct mcp_call *open = call_by_id(c, call);
     struct error e;
 
-    if (!call)
+    if (!open)
         return;
     error_set(&e, ERR_CLOSED, "cancelled");
-    if (!call->wire) {
-        fail(call, &e);
+    if (!open->wire) {
+        fail(open, &e);
         return;
     }
-    client_notify_cancelled(c, str_of(call->wire_id), "cancelled");
-    client_call_fail(c, call, &e);
+    client_notify_cancelled(c, str_of(open->wire_id), "cancelled");
+    client_call_fail(c, open, &e);
 }
 
 void client_call_progress(struct mcp_client *c, yyjson_val *token)

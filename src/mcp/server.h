@@ -20,7 +20,6 @@
 
 #define MCP_SERVER_MAX_REQUESTS 512 /* open at once; one more is answered -32603 */
 #define MCP_SERVER_MAX_LISTENS  64
-#define MCP_TOOL_NAME_MAX       64
 
 struct mcp_req;
 struct mcp_server;

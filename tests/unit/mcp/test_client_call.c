@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Calls and lists of a ready client. MCP-C4..C7, C9..C12, C20, C21; MS-50, MS-57, MS-72, MS-73;
- * SEC-22, SEC-24, SEC-25, SEC-27..SEC-31, SEC-38..SEC-41, SEC-47. */
+/* Calls and lists of a ready client. Each row names the ids it proves. */
 #include "support.h"
 
 #include "client_support.h"
 #include "lockdown/keeper.h"
+#include "mcp/client_internal.h"
 
 /* clang-format off */
 #define RES(id, result) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" result "}"
@@ -235,6 +235,22 @@ static void progress_keeps_a_call_alive(void **state)
     ready(&s, (const char *const[]){ LEGACY, CALL STEPS("77") ";;" GOOD, NULL });
     session_call(&s, &a, "tool", 400);
     session_until_count(&s, &a.times, 1, 1500);
+    assert_int_equal(a.why.kind, ERR_TIMEOUT);
+    answer_free(&a);
+    session_end(&s);
+}
+
+/* MCP-C21: however much progress there is, the hard maximum ends a call. */
+static void progress_does_not_outlive_the_hard_maximum(void **state)
+{
+    struct session s;
+    struct answer a;
+
+    ready(&s, (const char *const[]){ LEGACY, CALL STEPS("$TOKEN") STEPS("$TOKEN") ";;" GOOD,
+                                     NULL });
+    peer_set_hard_timeout(s.c->peer, 500);
+    session_call(&s, &a, "tool", 400);
+    session_until_count(&s, &a.times, 1, 1000);
     assert_int_equal(a.why.kind, ERR_TIMEOUT);
     answer_free(&a);
     session_end(&s);
@@ -545,6 +561,25 @@ static void changes_are_told_in_both_eras(void **state)
     }
 }
 
+/* No call of the peer lives for ever: the stream is opened anew, and the server told. */
+static void a_listen_is_renewed_at_the_hard_maximum(void **state)
+{
+    struct session s;
+    const char *log;
+
+    session_start(&s, MCP_ERA_UNKNOWN, 3000,
+                  (const char *const[]){ LISTENING, "subscriptions/listen=>" ACK, NULL });
+    peer_set_hard_timeout(s.c->peer, 200);
+    session_until(&s, &s.ready, 3000);
+    run_for(s.loop, 500);
+    log = session_log(&s);
+    assert_true(count_of(log, "subscriptions/listen") >= 2);
+    assert_parts(log, (const char *const[]){ "{\"requestId\":2,\"reason\":\"renewed\"}", NULL },
+                 "log");
+    assert_false(s.closed);
+    session_end(&s);
+}
+
 /* SEC-31: coalesced to one a loop turn. */
 static void a_flood_of_changes_is_coalesced(void **state)
 {
@@ -736,6 +771,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_timeout_tells_the_server_and_drops_the_late_answer),
         cmocka_unit_test(a_cancel_ends_the_call_before_it_returns_and_tells_the_server),
         cmocka_unit_test(progress_keeps_a_call_alive),
+        cmocka_unit_test(progress_does_not_outlive_the_hard_maximum),
         cmocka_unit_test(a_crash_ends_all_calls_with_its_text),
         cmocka_unit_test(a_flood_is_stopped),
         cmocka_unit_test(a_server_that_does_not_read_blocks_nobody),
@@ -743,6 +779,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(at_most_ten_thousand_tools_are_taken),
         cmocka_unit_test(tools_that_need_a_task_are_shown_and_refused),
         cmocka_unit_test(changes_are_told_in_both_eras),
+        cmocka_unit_test(a_listen_is_renewed_at_the_hard_maximum),
         cmocka_unit_test(a_flood_of_changes_is_coalesced),
         cmocka_unit_test(the_listen_is_no_call),
         cmocka_unit_test(the_client_may_be_freed_by_any_callback_of_a_call),

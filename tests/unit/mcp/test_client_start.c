@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The client's start: era, handshake, failures. MCP-C1..C3, C11, C13, C15, C18; MS-52, MS-53;
- * SEC-23..SEC-26, SEC-30. */
+/* The client's start: era, handshake, failures. Each row names the ids it proves. */
 #include "support.h"
 
 #include "client_support.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The server role, line by line: MCP-S1..S9, S11..S15, L1..L7, M1..M7, M11..M13, M15..M17. */
+/* The server role, line by line. Each row names the ids it proves. */
 #include "support.h"
 
 #include "script.h"
