@@ -39,7 +39,7 @@ static bool runs_shell(const struct predicate *pred)
     return false;
 }
 
-bool gate_runs_programs(const struct gate *g)
+static bool gate_runs_programs(const struct gate *g)
 {
     for (size_t i = 0; i < g->n; i++)
         if (runs_shell(g->v[i]))

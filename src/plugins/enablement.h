@@ -27,9 +27,6 @@ struct plugin_status enablement_of(struct arena *a, const struct enable_world *w
  */
 bool plugin_runs_programs(const struct plugin *p);
 
-/* The gate would run a program: without trust it is false whatever the workspace holds. */
-bool gate_runs_programs(const struct gate *g);
-
 /* The problem line of MS-8 for a dormant plugin. */
 struct str dormant_problem(struct arena *a, const struct plugin *p);
 

@@ -363,6 +363,7 @@ static void step(void *ctx)
         enum truth t = eval_list(ev, job, job->gate, NO);
 
         job->holds = t == YES;
+        job->refused = t == REFUSED;
         if (t == PENDING)
             ev->jobs[left++] = job;
     }

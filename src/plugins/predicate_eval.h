@@ -45,6 +45,7 @@ struct gate_job {
     const struct plugin *owner; /* for workspace-member() */
     bool may_run; /* false: a gate that needs a program's answer is false (PL-32) */
     bool holds;   /* the answer */
+    bool refused; /* it does not hold, and only a program that may not run could tell */
 };
 
 struct evaluator;
@@ -52,9 +53,9 @@ struct evaluator;
 struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world);
 
 /*
- * Evaluates the jobs and sets `holds` in each; `done` is called once, never from inside. The
- * jobs must live until then, their gates as long as the evaluator. One batch at a time. Changes
- * of the disk cache are written before `done`.
+ * Evaluates the jobs and sets `holds` and `refused` in each; `done` is called once, never from
+ * inside. The jobs must live until then, their gates as long as the evaluator. One batch at a
+ * time. Changes of the disk cache are written before `done`.
  */
 void evaluator_run(struct evaluator *ev, struct gate_job *jobs, size_t n,
                    void (*done)(void *ctx), void *ctx);

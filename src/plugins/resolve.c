@@ -246,6 +246,14 @@ static bool is_active(const struct plugin_status *st)
     return st->plugin && st->state == PLUGIN_ACTIVE;
 }
 
+/* Consent is what its gate waits for, so it must be asked for: nothing vanishes without a line
+ * (PL-32). */
+static void add_refused(struct resolver *r, const struct server_def *def)
+{
+    add_problem(
+        r, str_of(arena_printf(&r->res->arena, "%.*s: " UNTRUSTED_REASON, STR_F(def->name))));
+}
+
 static void on_server_gates(void *ctx)
 {
     struct resolver *r = ctx;
@@ -256,9 +264,12 @@ static void on_server_gates(void *ctx)
     for (size_t i = 0; i < res->plugins.n; i++) {
         const struct plugin_status *st = &res->plugins.v[i];
 
-        for (size_t k = 0; is_active(st) && k < st->plugin->servers.n; k++)
-            if (r->jobs.v[job++].holds)
+        for (size_t k = 0; is_active(st) && k < st->plugin->servers.n; k++, job++) {
+            if (r->jobs.v[job].holds)
                 add_server(r, &claims, st, &st->plugin->servers.v[k]);
+            else if (r->jobs.v[job].refused)
+                add_refused(r, &st->plugin->servers.v[k]);
+        }
     }
     map_free(&claims.by_name);
     map_free(&claims.programs);
@@ -275,6 +286,15 @@ static void add_job(struct resolver *r, const struct gate *gate, const struct pl
         (struct gate_job){ .gate = gate, .owner = st->plugin, .may_run = st->trusted };
 }
 
+static void set_gated(struct resolver *r, struct plugin_status *st, bool refused)
+{
+    st->state = PLUGIN_GATED;
+    st->reason =
+        refused ? STR(UNTRUSTED_REASON) : STR("its depends-on or predicates do not hold here");
+    for (size_t i = 0; refused && i < st->plugin->servers.n; i++)
+        add_refused(r, &st->plugin->servers.v[i]);
+}
+
 static void on_plugin_gates(void *ctx)
 {
     struct resolver *r = ctx;
@@ -284,12 +304,11 @@ static void on_plugin_gates(void *ctx)
     for (size_t i = 0; i < res->plugins.n; i++) {
         struct plugin_status *st = &res->plugins.v[i];
 
-        if (is_active(st) && !r->jobs.v[job++].holds) {
-            st->state = PLUGIN_GATED;
-            st->reason = !st->trusted && gate_runs_programs(&st->plugin->gate)
-                             ? STR(UNTRUSTED_REASON)
-                             : STR("its depends-on or predicates do not hold here");
-        }
+        if (!is_active(st))
+            continue;
+        if (!r->jobs.v[job].holds)
+            set_gated(r, st, r->jobs.v[job].refused);
+        job++;
     }
     r->jobs.n = 0;
     for (size_t i = 0; i < res->plugins.n; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "plugins/enablement.h"
 #include "plugins/manifest.h"
@@ -126,6 +127,17 @@ static bool is_our_program(const char *path)
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+/* "--option VALUE": the value is no command. In the form "--option=VALUE" it is one word. */
+static bool takes_next_word(struct str option)
+{
+    static const char *const global[] = { "--workspace", "--update" }; /* CL-1, CL-2 */
+
+    for (size_t i = 0; i < ARRAY_LEN(global); i++)
+        if (str_is(option, global[i]))
+            return true;
+    return false;
+}
+
 /* The command word among our own arguments: behind global options, and behind cargo's extra
  * "agents". */
 static struct str command_word(const struct strs *argv)
@@ -133,7 +145,7 @@ static struct str command_word(const struct strs *argv)
     bool cargo = strcmp(path_base(argv->v[0].p), "cargo-agents") == 0;
 
     for (size_t i = 1; i < argv->n; i++) {
-        if (str_is(argv->v[i], "--update"))
+        if (takes_next_word(argv->v[i]))
             i++;
         else if (!str_starts(argv->v[i], STR("-")) && !(cargo && str_is(argv->v[i], "agents")))
             return argv->v[i];

@@ -389,11 +389,48 @@ static void programs_of_an_untrusted_workspace_do_not_run(void **state)
     assert_servers(w, "");
     assert_false(file_exists(tree_path(&w->t, "ws/ran")));
     assert_states(w, "asks active: registry user-plugins\nws gated: " UNTRUSTED "\n");
+    assert_problems(w, "a: " UNTRUSTED "\nb: " UNTRUSTED "\n");
     tree_put(&w->t, "cfg/config.toml", "[plugins]\ntrust-workspace = \"always\"\n");
     resolve(w);
     assert_servers(w, "a b");
     assert_true(file_exists(tree_path(&w->t, "ws/ran")));
     world_free(w);
+}
+
+/*
+ * PL-32: a server left out because a program was not asked has a line; one that would be left
+ * out whatever the program said has none. Each row: the plugin's gate, the server's gate.
+ */
+static void whoever_waits_for_consent_has_a_line(void **state)
+{
+    static const struct {
+        const char *plugin, *server;
+        bool told;
+    } cases[] = {
+        { "shell(true)", NULL, true },
+        { "not(shell(true))", NULL, true },
+        { "any(env(SYMPOSIUM_TEST_UNSET), shell(true))", NULL, true },
+        { "all(depends-on(absent), shell(true))", NULL, false },
+        { "env(SYMPOSIUM_TEST_UNSET)", NULL, false },
+        { "not(shell(true))", "env(SYMPOSIUM_TEST_UNSET)", true }, /* not looked at yet */
+        { "workspace-member()", "shell(true)", true },
+        { "workspace-member()", "all(shell(true), env(SYMPOSIUM_TEST_UNSET))", false },
+        { "workspace-member()", "env(SYMPOSIUM_TEST_UNSET)", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct world *w = world_new();
+
+        tree_put(&w->t, "ws/SYMPOSIUM.toml",
+                 arena_printf(&w->t.a, "predicates = [\"%s\"]\n" RUN("s") "%s%s%s",
+                              cases[i].plugin, cases[i].server ? "predicates = [\"" : "",
+                              cases[i].server ? cases[i].server : "",
+                              cases[i].server ? "\"]\n" : ""));
+        resolve(w);
+        assert_servers(w, "");
+        assert_problems(w, cases[i].told ? "s: " UNTRUSTED "\n" : "");
+        world_free(w);
+    }
 }
 
 /* PL-32: consent is for the workspace, so a member's manifest has its own. */
@@ -635,6 +672,10 @@ static void our_own_mcp_serve_is_refused(void **state)
     } cases[] = {
         { "[\"mcp-serve\"]", true },
         { "[\"-v\", \"--update\", \"none\", \"mcp-serve\", \"--workspace\", \"x\"]", true },
+        { "[\"--workspace\", \"/x\", \"mcp-serve\"]", true },
+        { "[\"--workspace=/x\", \"-q\", \"mcp-serve\"]", true },
+        { "[\"--workspace\", \"mcp-serve\", \"doctor\"]", false },
+        { "[\"--workspace\"]", false },
         { "[\"filesystem\", \"mcp-serve\"]", false },
         { "[]", false },
     };
@@ -800,6 +841,7 @@ int main(void)
         cmocka_unit_test(a_custom_predicate_defined_twice_is_dropped),
         cmocka_unit_test(a_workspaces_own_servers_need_consent),
         cmocka_unit_test(programs_of_an_untrusted_workspace_do_not_run),
+        cmocka_unit_test(whoever_waits_for_consent_has_a_line),
         cmocka_unit_test(members_need_their_own_consent),
         cmocka_unit_test(servers_are_refused_with_a_reason),
         cmocka_unit_test(the_first_plugin_keeps_a_server_name),
