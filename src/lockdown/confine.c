@@ -25,7 +25,7 @@ bool confine_limits(const struct confine_limits *l, struct error *e)
         rlim_t soft, hard;
     } rows[] = {
         { RLIMIT_CORE, "CORE", 0, 0 },
-#ifndef SYM_SANITIZED                               /* stderr, for its report, may be a file */
+#ifndef SYM_SANITIZED /* stderr, for its report, may be a file */
         { RLIMIT_FSIZE, "FSIZE", 0, 0 },
 #endif
         { RLIMIT_NPROC, "NPROC", 0, 0 },
@@ -40,7 +40,8 @@ bool confine_limits(const struct confine_limits *l, struct error *e)
 
         if (rows[i].what == RLIMIT_AS && !l->address_space)
             continue;
-        /* Never above the hard limit we were given: lowering always works, and root need not be asked. */
+        /* Never above the hard limit we were given: lowering always works, and root need not be
+         * asked. */
         if (getrlimit(rows[i].what, &now) == 0) {
             r.rlim_max = now.rlim_max < r.rlim_max ? now.rlim_max : r.rlim_max;
             r.rlim_cur = r.rlim_max < r.rlim_cur ? r.rlim_max : r.rlim_cur;
@@ -67,7 +68,8 @@ bool confine_close_from(unsigned first, struct error *e)
 
 bool confine_die_with_parent(struct error *e)
 {
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 || error_set(e, ERR_SYS, "set the parent-death signal");
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ||
+           error_set(e, ERR_SYS, "set the parent-death signal");
 }
 
 bool confine_not_dumpable(struct error *e)
@@ -77,7 +79,8 @@ bool confine_not_dumpable(struct error *e)
 
 bool confine_no_new_privs(struct error *e)
 {
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 || error_set(e, ERR_SYS, "set no_new_privs");
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ||
+           error_set(e, ERR_SYS, "set no_new_privs");
 }
 
 bool confine_no_exec_memory(void)

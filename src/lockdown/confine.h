@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a process gives up about itself by prctl and rlimits. Each is one step, so that the caller's order is visible. */
+/* What a process gives up about itself by prctl and rlimits. Each is one step, so that the
+ * caller's order is visible. */
 #ifndef SYM_LOCKDOWN_CONFINE_H
 #define SYM_LOCKDOWN_CONFINE_H
 
@@ -8,10 +9,10 @@
 #include "base/error.h"
 
 struct confine_limits {
-    size_t address_space;         /* bytes; 0: as it is */
-    size_t stack;                 /* bytes the main stack may grow to */
-    unsigned cpu_secs;            /* then SIGXCPU, a second later SIGKILL */
-    unsigned open_files;          /* descriptors below this number stay usable */
+    size_t address_space; /* bytes; 0: as it is */
+    size_t stack;         /* bytes the main stack may grow to */
+    unsigned cpu_secs;    /* then SIGXCPU, a second later SIGKILL */
+    unsigned open_files;  /* descriptors below this number stay usable */
 };
 
 /* The above, and: no core file, no file may grow, no new process (which does not bind root). */

@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-/* Own numbers and layout: Debian 12's headers stop at ABI 2. Source: Documentation/userspace-api/landlock.rst. */
+/* Own numbers and layout: Debian 12's headers stop at ABI 2. Source:
+ * Documentation/userspace-api/landlock.rst. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_restrict_self  446
@@ -22,15 +23,15 @@ struct ruleset_attr {
 /* What each ABI level added. */
 static const struct {
     int abi;
-    size_t attr_size;                 /* the kernel refuses a longer one */
+    size_t attr_size; /* the kernel refuses a longer one */
     struct ruleset_attr adds;
 } levels[] = {
-    { 1, offsetof(struct ruleset_attr, net), { .fs = 0x1fff } },        /* execute .. make_sym */
-    { 2, offsetof(struct ruleset_attr, net), { .fs = 1u << 13 } },      /* refer */
-    { 3, offsetof(struct ruleset_attr, net), { .fs = 1u << 14 } },      /* truncate */
-    { 4, offsetof(struct ruleset_attr, scoped), { .net = 3 } },         /* TCP bind, connect */
-    { 5, offsetof(struct ruleset_attr, scoped), { .fs = 1u << 15 } },   /* ioctl on devices */
-    { 6, sizeof(struct ruleset_attr), { .scoped = 3 } },                /* abstract sockets, signals */
+    { 1, offsetof(struct ruleset_attr, net), { .fs = 0x1fff } },      /* execute .. make_sym */
+    { 2, offsetof(struct ruleset_attr, net), { .fs = 1u << 13 } },    /* refer */
+    { 3, offsetof(struct ruleset_attr, net), { .fs = 1u << 14 } },    /* truncate */
+    { 4, offsetof(struct ruleset_attr, scoped), { .net = 3 } },       /* TCP bind, connect */
+    { 5, offsetof(struct ruleset_attr, scoped), { .fs = 1u << 15 } }, /* ioctl on devices */
+    { 6, sizeof(struct ruleset_attr), { .scoped = 3 } }, /* abstract sockets, signals */
 };
 
 int landlock_abi(void)

@@ -19,34 +19,29 @@
 #elif defined(__aarch64__)
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #else
-#define NATIVE_ARCH 0                 /* no filter known: seccomp_available() says no */
+#define NATIVE_ARCH 0 /* no filter known: seccomp_available() says no */
 #endif
 
-#define X32_BIT 0x40000000u           /* x32 calls carry the same AUDIT_ARCH with this bit in the number */
+/* x32 calls carry the same AUDIT_ARCH, with this bit in the number. */
+#define X32_BIT 0x40000000u
 
 /* Allowed whatever the arguments. Not `mprotect`: memory may not change its protection. */
-static const int plain_calls[] = {
-    SYS_clock_gettime,
-    SYS_ppoll,
-    SYS_brk,
-    SYS_munmap,
-    SYS_mremap,
-    SYS_madvise,
-    SYS_futex,
-    SYS_getrandom,
-    SYS_gettimeofday,                 /* clock sources without vDSO */
-    SYS_exit,
-    SYS_exit_group,
-    SYS_rt_sigreturn,
-    SYS_restart_syscall,              /* a poll that was stopped and continued */
+static const int
+    plain_calls[] = {
+        SYS_clock_gettime, SYS_ppoll,
+        SYS_brk,           SYS_munmap,
+        SYS_mremap,        SYS_madvise,
+        SYS_futex,         SYS_getrandom,
+        SYS_gettimeofday, /* clock sources without vDSO */
+        SYS_exit,          SYS_exit_group,
+        SYS_rt_sigreturn,  SYS_restart_syscall, /* a poll that was stopped and continued */
 #ifdef SYS_poll
-    SYS_poll,
+        SYS_poll,
 #endif
 #ifdef SYM_SANITIZED
-    SYS_sigaltstack,
-    SYS_rt_sigprocmask,
+        SYS_sigaltstack,   SYS_rt_sigprocmask,
 #endif
-};
+    };
 
 #define PROGRAM_MAX 128
 
@@ -65,7 +60,8 @@ static void emit_load(struct program *p, size_t offset)
     emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-/* The low half of an argument; the kernel ignores the high half of descriptors, and of prot and flags no bit lies there. */
+/* The low half of an argument; the kernel ignores the high half of descriptors, and of prot and
+ * flags no bit lies there. */
 static void emit_load_arg(struct program *p, unsigned i)
 {
     size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : sizeof(uint32_t);
@@ -110,7 +106,7 @@ static void build(struct program *p, int fd)
 {
     const int readable[] = { fd };
 #ifdef SYM_SANITIZED
-    const int writable[] = { fd, STDERR_FILENO };       /* for the sanitizer's report */
+    const int writable[] = { fd, STDERR_FILENO }; /* for the sanitizer's report */
 #else
     const int writable[] = { fd };
 #endif

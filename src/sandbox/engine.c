@@ -8,8 +8,8 @@
 #include "base/utf8.h"
 #include "sandbox/engine_impl.h"
 
-#define OUT_KEEP ((size_t)64 << 10)       /* a larger frame buffer is given back after use */
-#define LAST_WORD_MS 100                  /* beyond T, for the JSON of a value that had settled before */
+#define OUT_KEEP     ((size_t)64 << 10) /* a larger frame buffer is given back after use */
+#define LAST_WORD_MS 100 /* beyond T, for the JSON of a value that had settled before */
 
 const char *engine_version(void)
 {
@@ -68,8 +68,9 @@ const char *engine_text(struct engine *en, JSValueConst v, size_t *ret_n)
     size_t n = p ? *ret_n : 0;
 
     /*
-     * The engine writes a lone surrogate as three bytes ED A0..BF xx, which is no UTF-8; U+FFFD has three bytes as well. Only
-     * a string of 16-bit units can hold one, and such a string's UTF-8 is a copy of ours, so it may be changed in place.
+     * The engine writes a lone surrogate as three bytes ED A0..BF xx, which is no UTF-8; U+FFFD
+     * has three bytes as well. Only a string of 16-bit units can hold one, and such a string's
+     * UTF-8 is a copy of ours, so it may be changed in place.
      */
     for (size_t i = 0; i + 2 < n; i++) {
         const unsigned char *at = (const unsigned char *)p + i;
@@ -116,7 +117,9 @@ JSValue engine_throw_timeout(struct engine *en)
 
 struct jw engine_frame(struct engine *en, const char *type, size_t payload)
 {
-    size_t need = 2 * payload + 512;      /* escaping at most doubles JSON text and plain text but for control bytes */
+    size_t need =
+        2 * payload +
+        512; /* escaping at most doubles JSON text and plain text but for control bytes */
     struct jw w;
 
     if (need > en->out_charged) {
@@ -168,7 +171,8 @@ bool engine_pump_io(struct engine *en, int timeout_ms)
         en->get_reply = reply;
         return true;
     }
-    en->replies = engine_grow(en, en->replies, sizeof *en->replies, en->nreplies + 1, &en->replies_cap);
+    en->replies =
+        engine_grow(en, en->replies, sizeof *en->replies, en->nreplies + 1, &en->replies_cap);
     en->replies[en->nreplies++] = reply;
     return true;
 }
@@ -185,8 +189,8 @@ static void put_end(struct engine *en, struct jw *w, bool open_too, JSValueConst
 }
 
 /* `reason`: the exception that ended the script, or undefined. */
-static void end_with_error(struct engine *en, enum error_kind_frame kind, const struct thrown *t,
-                           JSValueConst reason)
+static void end_with_error(struct engine *en, enum error_kind_frame kind,
+                           const struct thrown *t, JSValueConst reason)
 {
     struct jw w = engine_frame(en, "error", t->message.n + t->stack.n);
 
@@ -207,7 +211,8 @@ static void end_with_message(struct engine *en, const char *message)
     thrown_free(&t);
 }
 
-/* Ends the script by an exception (owned) that nothing caught; when time is over, that is the reason whatever was thrown. */
+/* Ends the script by an exception (owned) that nothing caught; when time is over, that is the
+ * reason whatever was thrown. */
 static void end_with_exception(struct engine *en, JSValue exception)
 {
     struct thrown t;
@@ -245,7 +250,8 @@ static bool send_result(struct engine *en, struct str json, size_t total, bool o
     return engine_frame_send(en, &w);
 }
 
-/* A value that JSON cannot say at all ("undefined", functions, symbols) is null; one that it refuses is an error (MS-32). */
+/* A value that JSON cannot say at all ("undefined", functions, symbols) is null; one that it
+ * refuses is an error (MS-32). */
 static void end_with_value(struct engine *en, bool open_too)
 {
     JSContext *ctx = en->ctx;
@@ -261,7 +267,8 @@ static void end_with_value(struct engine *en, bool open_too)
         p = engine_text(en, json, &text.n);
         text.p = p;
     }
-    cut = utf8_cut(text, en->result_bytes < FRAME_RESULT_MAX / 2 ? en->result_bytes : FRAME_RESULT_MAX / 2);
+    cut = utf8_cut(text, en->result_bytes < FRAME_RESULT_MAX / 2 ? en->result_bytes
+                                                                 : FRAME_RESULT_MAX / 2);
     if (text.n > FRAME_RESULT_MAX || !send_result(en, text, text.n, open_too))
         send_result(en, cut, text.n, open_too);
     en->ended = true;
@@ -303,7 +310,8 @@ static bool watch(struct engine *en, JSValue v)
     return true;
 }
 
-/* The next step of a value (owned) that is no longer behind a promise: awaited, called, or final. */
+/* The next step of a value (owned) that is no longer behind a promise: awaited, called, or
+ * final. */
 static void take_value(struct engine *en, JSValue v)
 {
     while (!en->ended && !watch(en, v)) {
@@ -414,10 +422,11 @@ static void wait_for_something(struct engine *en)
     JSValue r;
 
     if (timer < 0 && !calls_open(en)) {
-        end_with_message(en, "script never finished: awaiting a promise that nothing can settle");
+        end_with_message(en,
+                         "script never finished: awaiting a promise that nothing can settle");
         return;
     }
-    if (!en->nreplies)                /* results.get may have let some wait */
+    if (!en->nreplies) /* results.get may have let some wait */
         engine_pump_io(en, timer >= 0 && timer < left ? timer : left);
     act_on_replies(en);
     if (!engine_ms_left(en)) {
@@ -523,7 +532,8 @@ void engine_run(struct engine *en, struct str script_frame)
 
 /* ---- making one ---- */
 
-/* Everything of the language but WeakRef and FinalizationRegistry; no module loader, no bytecode reader (WK-4). */
+/* Everything of the language but WeakRef and FinalizationRegistry; no module loader, no
+ * bytecode reader (WK-4). */
 static void add_intrinsics(JSContext *ctx)
 {
     JS_AddIntrinsicBaseObjects(ctx);
@@ -573,8 +583,9 @@ static JSValue prototype_of(struct engine *en, JSValueConst global, const char *
 }
 
 /*
- * Walks the path that every script takes (parse, compile, promise, JSON both ways, frame) once for nothing: the pages of code
- * and heap that it faults in are then no part of the first script's time. Nothing of it stays visible.
+ * Walks the path that every script takes (parse, compile, promise, JSON both ways, frame) once
+ * for nothing: the pages of code and heap that it faults in are then no part of the first
+ * script's time. Nothing of it stays visible.
  */
 static void warm_up(struct engine *en)
 {

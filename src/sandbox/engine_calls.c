@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The servers' globals and what is called on them. A global is an object of our own class without prototype, properties or
- * extensibility; every property read makes a function that knows server and key (MS-43). The function returns a promise
- * that C resolves when the parent's reply comes.
+ * The servers' globals and what is called on them. A global is an object of our own class
+ * without prototype, properties or extensibility; every property read makes a function that
+ * knows server and key (MS-43). The function returns a promise that C resolves when the
+ * parent's reply comes.
  */
 #include <string.h>
 
 #include "base/utf8.h"
 #include "sandbox/engine_impl.h"
 
-/* Names that a promise, a printer or a class test looks for: hidden, so that `await server` is harmless. */
+/* Names that a promise, a printer or a class test looks for: hidden, so that `await server` is
+ * harmless. */
 static const char *const hidden[] = {
-    "then", "catch", "finally", "constructor", "prototype", "__proto__",
-    "toJSON", "toString", "valueOf", "inspect",
+    "then",      "catch",  "finally",  "constructor", "prototype",
+    "__proto__", "toJSON", "toString", "valueOf",     "inspect",
 };
 static const char *const always_hidden[] = { "then", "toJSON" };
 
@@ -122,7 +124,8 @@ static bool key_fits(struct engine *en, JSValueConst key)
 }
 
 /* Books the call. Otherwise the reason of its rejection (owned); nothing is sent then. */
-static JSValue accept_call(struct engine *en, uint32_t server, JSValueConst key, JSValueConst arg)
+static JSValue accept_call(struct engine *en, uint32_t server, JSValueConst key,
+                           JSValueConst arg)
 {
     auto_buf args = BUF(FRAME_ARGS_MAX);
     JSValue error;
@@ -137,14 +140,17 @@ static JSValue accept_call(struct engine *en, uint32_t server, JSValueConst key,
     if (!args_put_json(en, arg, &args))
         return JS_GetException(en->ctx);
     error = engine_error(en, "", 0);
-    /* Getters among the arguments, or a script's hook for stacks, may have made calls themselves. */
+    /* Getters among the arguments, or a script's hook for stacks, may have made calls
+     * themselves. */
     if (en->ncalls >= en->max_calls) {
         JS_FreeValue(en->ctx, error);
         return limit_error(en);
     }
     en->calls = engine_grow(en, en->calls, sizeof *en->calls, en->ncalls + 1, &en->calls_cap);
     c = &en->calls[en->ncalls++];
-    *c = (struct call){ .state = CALL_WAITING, .server = server, .error = error, .args_n = args.n };
+    *c = (struct call){
+        .state = CALL_WAITING, .server = server, .error = error, .args_n = args.n
+    };
     c->resolve = c->reject = JS_UNDEFINED;
     c->key = JS_DupValue(en->ctx, key);
     c->args = quota_alloc(en->quota, args.n);
@@ -153,8 +159,8 @@ static JSValue accept_call(struct engine *en, uint32_t server, JSValueConst key,
     return JS_UNINITIALIZED;
 }
 
-static JSValue server_call(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int server,
-                           JSValueConst *data)
+static JSValue server_call(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv,
+                           int server, JSValueConst *data)
 {
     struct engine *en = engine_of(ctx);
     JSValue funcs[2], promise = JS_NewPromiseCapability(ctx, funcs), why, r;
@@ -187,7 +193,8 @@ static uint32_t server_of(struct engine *en, JSValueConst obj)
     return (uint32_t)(uintptr_t)JS_GetOpaque(obj, en->server_class) - 1;
 }
 
-/* Whether reading this property gives a function; *ret_key is then its name as a string (owned). */
+/* Whether reading this property gives a function; *ret_key is then its name as a string
+ * (owned). */
 static bool property_is_tool(struct engine *en, JSValueConst obj, JSAtom prop, JSValue *ret_key)
 {
     JSValue key = JS_AtomToValue(en->ctx, prop);
@@ -354,11 +361,12 @@ static void forget_loose(struct engine *en, JSValueConst promise)
 }
 
 /*
- * Told of every promise that is rejected without a handler, and again when it gets one. The call's own promise is one of them,
- * and so is that of an async function which awaited the call: they share the error object, which tells the call.
+ * Told of every promise that is rejected without a handler, and again when it gets one. The
+ * call's own promise is one of them, and so is that of an async function which awaited the
+ * call: they share the error object, which tells the call.
  */
-static void on_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason, engine_bool handled,
-                         void *opaque)
+static void on_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason,
+                         engine_bool handled, void *opaque)
 {
     struct engine *en = opaque;
 
@@ -373,7 +381,8 @@ static void on_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reas
 
         if (c->state != CALL_FAILED || !engine_same_object(c->error, reason))
             continue;
-        en->loose = engine_grow(en, en->loose, sizeof *en->loose, en->nloose + 1, &en->loose_cap);
+        en->loose =
+            engine_grow(en, en->loose, sizeof *en->loose, en->nloose + 1, &en->loose_cap);
         en->loose[en->nloose++] = (struct loose_promise){ JS_DupValue(ctx, promise), i };
         c->unhandled++;
         return;
@@ -401,7 +410,8 @@ void calls_put_loose(struct engine *en, struct jw *w, bool open_too, JSValueCons
         const struct call *c = &en->calls[i];
         bool open = open_too && c->state == CALL_IN_FLIGHT;
 
-        if (!open && (c->state != CALL_FAILED || !c->unhandled || engine_same_object(c->error, reason)))
+        if (!open &&
+            (c->state != CALL_FAILED || !c->unhandled || engine_same_object(c->error, reason)))
             continue;
         jw_obj(w);
         jw_kint(w, "id", c->id);
@@ -422,8 +432,9 @@ static JSValue results_get(JSContext *ctx, JSValueConst this_val, int argc, JSVa
 
     (void)this_val;
     if (argc < 1 || !JS_IsString(argv[0]) || !key_fits(en, argv[0]))
-        return engine_throw(en, "results.get(id): id must be a string, as given in 'full value: "
-                                "symposium://results/<id>'");
+        return engine_throw(en,
+                            "results.get(id): id must be a string, as given in 'full value: "
+                            "symposium://results/<id>'");
     if (en->traffic >= FRAME_TRAFFIC_SOFT)
         return engine_throw(en, FRAME_TEXT_DATA_LIMIT);
     key.p = engine_text(en, argv[0], &key.n);
@@ -453,7 +464,8 @@ static JSValue results_get(JSContext *ctx, JSValueConst this_val, int argc, JSVa
 
 void calls_init(struct engine *en)
 {
-    static JSClassExoticMethods exotic = { .get_property = server_get, .has_property = server_has };
+    static JSClassExoticMethods exotic = { .get_property = server_get,
+                                           .has_property = server_has };
     static const JSClassDef class_def = { .class_name = "Server", .exotic = &exotic };
     JSValue global = JS_GetGlobalObject(en->ctx), results = JS_NewObject(en->ctx);
 

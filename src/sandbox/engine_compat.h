@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * quickjs-ng's programming interface, also over Bellard's QuickJS 2025.04.26 (MS-67). The only file that knows that there are two.
- * SYM_ENGINE_NG is set by the build.
+ * quickjs-ng's programming interface, also over Bellard's QuickJS 2025.04.26 (MS-67). The only
+ * file that knows that there are two. SYM_ENGINE_NG is set by the build.
  */
 #ifndef SYM_SANDBOX_ENGINE_COMPAT_H
 #define SYM_SANDBOX_ENGINE_COMPAT_H
@@ -46,7 +46,8 @@ static inline void compat_set_uncatchable(JSContext *ctx, JSValueConst error)
 
 static inline void *compat_calloc(void *q, size_t count, size_t size)
 {
-    /* The engine never asks for a product that overflows; if it did, this would be over any limit. */
+    /* The engine never asks for a product that overflows; if it did, this would be over any
+     * limit. */
     return quota_zalloc(q, size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
 }
 
@@ -94,7 +95,7 @@ static inline bool compat_is_error(JSContext *ctx, JSValueConst v)
 
 static inline void compat_add_bigint_and_normalize(JSContext *ctx)
 {
-    JS_AddIntrinsicStringNormalize(ctx);        /* BigInt is part of its base objects */
+    JS_AddIntrinsicStringNormalize(ctx); /* BigInt is part of its base objects */
 }
 
 static inline void compat_set_uncatchable(JSContext *ctx, JSValueConst error)
@@ -103,7 +104,8 @@ static inline void compat_set_uncatchable(JSContext *ctx, JSValueConst error)
 }
 
 /* This engine starts its collector by what the allocator itself books in JSMallocState. */
-static inline void compat_book(JSMallocState *s, const struct quota *q, size_t before, int blocks)
+static inline void compat_book(JSMallocState *s, const struct quota *q, size_t before,
+                               int blocks)
 {
     s->malloc_size += q->used - before;
     s->malloc_count += (size_t)blocks;
@@ -150,7 +152,8 @@ static inline void *compat_realloc(JSMallocState *s, void *p, size_t n)
 
 #endif
 
-/* True and *ret_len set when v is an array. Its length is an own data property, so no script code runs. */
+/* True and *ret_len set when v is an array. Its length is an own data property, so no script
+ * code runs. */
 static inline bool compat_array_length(JSContext *ctx, JSValueConst v, uint32_t *ret_len)
 {
     JSValue n;

@@ -24,7 +24,8 @@ static void put_text(struct engine *en, JSValueConst v, struct buf *out)
 }
 
 /* A string property; anything else, a getter that throws included, counts as absent. */
-static bool put_string_property(struct engine *en, JSValueConst obj, const char *name, struct buf *out)
+static bool put_string_property(struct engine *en, JSValueConst obj, const char *name,
+                                struct buf *out)
 {
     JSValue v = JS_GetPropertyStr(en->ctx, obj, name);
     bool is = JS_IsString(v);
@@ -54,7 +55,8 @@ static void put_error(struct engine *en, JSValueConst error, struct buf *out)
 }
 
 /*
- * Strings bare, other values as JSON; what JSON has no word for in the language's own words. An error as JSON would be
+ * Strings bare, other values as JSON; what JSON has no word for in the language's own words. An
+ * error as JSON would be
  * "{}", which helps nobody: its name and message. Never throws.
  */
 static void put_value(struct engine *en, JSValueConst v, struct buf *out)
@@ -78,18 +80,21 @@ static void put_value(struct engine *en, JSValueConst v, struct buf *out)
     else if (JS_IsFunction(en->ctx, v))
         buf_addz(out, "[function]");
     else if (JS_IsObject(v))
-        buf_addz(out, "[unprintable]");            /* refers to itself, or holds a BigInt */
+        buf_addz(out, "[unprintable]"); /* refers to itself, or holds a BigInt */
     else
-        put_text(en, v, out);                      /* strings, undefined, BigInt */
+        put_text(en, v, out); /* strings, undefined, BigInt */
     JS_FreeValue(en->ctx, json);
 }
 
 /* ---- console ---- */
 
-static void send_console(struct engine *en, enum console_level level, struct str text, bool over)
+static void send_console(struct engine *en, enum console_level level, struct str text,
+                         bool over)
 {
     static const char *const names[] = {
-        [CONSOLE_PLAIN] = "log", [CONSOLE_WARN] = "warn", [CONSOLE_ERROR] = "error",
+        [CONSOLE_PLAIN] = "log",
+        [CONSOLE_WARN] = "warn",
+        [CONSOLE_ERROR] = "error",
     };
     struct jw w = engine_frame(en, "console", text.n);
 
@@ -99,7 +104,8 @@ static void send_console(struct engine *en, enum console_level level, struct str
     engine_frame_send(en, &w);
 }
 
-static JSValue console_write(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int level)
+static JSValue console_write(JSContext *ctx, JSValueConst this_val, int argc,
+                             JSValueConst *argv, int level)
 {
     struct engine *en = engine_of(ctx);
     size_t prefix = console_prefix((enum console_level)level).n, cost;
@@ -115,7 +121,7 @@ static JSValue console_write(JSContext *ctx, JSValueConst this_val, int argc, JS
         put_value(en, argv[i], &line);
     }
     if (en->console_over)
-        return JS_UNDEFINED;                       /* a toJSON that logs has used it up meanwhile */
+        return JS_UNDEFINED; /* a toJSON that logs has used it up meanwhile */
     cost = prefix + line.n + 1;
     if (!line.over && cost <= en->console_left) {
         en->console_left -= cost;
@@ -163,8 +169,9 @@ static bool scan_position(struct str s, long *ret_line, long *ret_column)
 }
 
 /*
- * One line of an engine's stack, "    at name (file:L:C)" or "    at file:L:C". Only frames of the script are kept: those of
- * natives, of eval'd text and of the prelude are dropped, and the wrapper's line is taken off.
+ * One line of an engine's stack, "    at name (file:L:C)" or "    at file:L:C". Only frames of
+ * the script are kept: those of natives, of eval'd text and of the prelude are dropped, and the
+ * wrapper's line is taken off.
  */
 static void put_stack_line(struct engine *en, struct str line, struct buf *out)
 {
@@ -185,13 +192,13 @@ static void put_stack_line(struct engine *en, struct str line, struct buf *out)
     if (!str_starts(line, str_of(file)) || !scan_position(str_from(line, strlen(file)), &l, &c))
         return;
     if (str_starts(name, STR("<")) || utf8_cut(name, 80).n < name.n)
-        name.n = 0;                   /* <eval>, <anonymous>, or a name made to be long */
+        name.n = 0; /* <eval>, <anonymous>, or a name made to be long */
     l = l > en->program.line_shift ? l - en->program.line_shift : 1;
     head = buf_str(out);
     buf_addf(out, "%s    at %.*s%s" SCRIPT_FILE ":%ld:%ld%s", head.n ? "\n" : "", STR_F(name),
              name.n ? " (" : "", l, c, name.n ? ")" : "");
     if (out->over)
-        out->n = head.n;              /* no half lines */
+        out->n = head.n; /* no half lines */
 }
 
 static void put_stack(struct engine *en, JSValueConst exception, struct buf *out)

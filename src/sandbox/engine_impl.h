@@ -7,26 +7,26 @@
 #include "sandbox/engine_compat.h"
 #include "sandbox/frame.h"
 
-#define SCRIPT_FILE "script"          /* the file name in stacks; frames of any other are dropped */
+#define SCRIPT_FILE "script" /* the file name in stacks; frames of any other are dropped */
 
 /* A call as the worker keeps it. Rows stay: a rejection may be found unhandled long after. */
 enum call_state { CALL_WAITING, CALL_IN_FLIGHT, CALL_DONE, CALL_FAILED };
 
 struct call {
-    uint32_t id;                      /* 0 until sent */
+    uint32_t id; /* 0 until sent */
     enum call_state state;
-    JSValue resolve, reject;          /* until settled */
-    JSValue error;                    /* made at the call, for its stack; kept when the call failed */
-    unsigned unhandled;               /* CALL_FAILED: promises rejected with it that nobody handles */
+    JSValue resolve, reject; /* until settled */
+    JSValue error;           /* made at the call, for its stack; kept when the call failed */
+    unsigned unhandled;      /* CALL_FAILED: promises rejected with it that nobody handles */
     uint32_t server;
-    JSValue key;                      /* CALL_WAITING, with args: JSON text, from the quota */
+    JSValue key; /* CALL_WAITING, with args: JSON text, from the quota */
     char *args;
     size_t args_n;
 };
 
 struct timer_row {
     int64_t due_ms;
-    uint32_t id;                      /* also the order among equals */
+    uint32_t id; /* also the order among equals */
     JSValue fn;
     JSValue *args;
     int nargs;
@@ -34,7 +34,7 @@ struct timer_row {
 
 struct loose_promise {
     JSValue promise;
-    size_t call;                      /* index */
+    size_t call; /* index */
 };
 
 struct server_global {
@@ -47,9 +47,9 @@ struct server_global {
 enum intake_shape { SHAPE_EXPRESSION, SHAPE_SCRIPT, SHAPE_BODY };
 
 struct program {
-    JSValue code;                     /* compiled, not run */
+    JSValue code; /* compiled, not run */
     enum intake_shape shape;
-    int line_shift;                   /* lines that the wrapper stands before the text */
+    int line_shift; /* lines that the wrapper stands before the text */
 };
 
 struct engine {
@@ -58,15 +58,15 @@ struct engine {
     JSRuntime *rt;
     JSContext *ctx;
     JSClassID server_class;
-    JSValue error_ctor;               /* captured before any script */
+    JSValue error_ctor; /* captured before any script */
     JSValue object_proto, array_proto;
     JSAtom atom_to_json;
-    JSValue main_realm, host;         /* what the prelude is given */
-    JSValue prelude;                  /* object with the lazily made globals; undefined until one is touched */
+    JSValue main_realm, host; /* what the prelude is given */
+    JSValue prelude; /* object with the lazily made globals; undefined until one is touched */
 
     /* limits of the script */
     int timeout_ms;
-    int64_t deadline_ms;              /* 0: no script yet */
+    int64_t deadline_ms; /* 0: no script yet */
     bool timed_out;
     size_t console_left, result_bytes;
     bool console_over;
@@ -77,17 +77,17 @@ struct engine {
     size_t nservers;
     struct call *calls;
     size_t ncalls, calls_cap;
-    size_t first_waiting;             /* rows before it have been sent or never will be */
+    size_t first_waiting; /* rows before it have been sent or never will be */
     unsigned in_flight, waiting;
     uint32_t next_id;
     uint32_t refused;
-    JSValue limit_error;              /* the one reason of all refusals; undefined until the first */
+    JSValue limit_error; /* the one reason of all refusals; undefined until the first */
     size_t traffic;
     struct loose_promise *loose;
     size_t nloose, loose_cap;
-    uint32_t get_id;                  /* results.get waits for it; 0: not waiting */
+    uint32_t get_id; /* results.get waits for it; 0: not waiting */
     JSValue get_reply;
-    JSValue *replies;                 /* arrived and not yet acted on */
+    JSValue *replies; /* arrived and not yet acted on */
     size_t nreplies, replies_cap;
 
     /* timers: a heap, earliest first */
@@ -97,14 +97,14 @@ struct engine {
 
     /* the script's value on its way */
     struct program program;
-    JSValue watched;                  /* promise that is awaited */
+    JSValue watched; /* promise that is awaited */
     JSValue value;
-    bool unwrap;                      /* the promise of an async global script holds {value: completion} */
-    bool called;                      /* the function that was the value has been called */
+    bool unwrap; /* the promise of an async global script holds {value: completion} */
+    bool called; /* the function that was the value has been called */
     bool settled;
-    bool ended;                       /* the final frame is out */
+    bool ended; /* the final frame is out */
 
-    struct buf out;                   /* frame being written; charged to the quota */
+    struct buf out; /* frame being written; charged to the quota */
     size_t out_charged;
 };
 
@@ -115,15 +115,19 @@ JSContext *engine_new_realm(struct engine *en);
 /* Milliseconds until the deadline, at least 0. */
 int engine_ms_left(struct engine *en);
 void *engine_grow(struct engine *en, void *p, size_t elem, size_t need, size_t *cap);
-/* A frame whose variable part has about `payload` bytes: jw is ready inside the outer object. */
+/* A frame whose variable part has about `payload` bytes: jw is ready inside the outer object.
+ */
 struct jw engine_frame(struct engine *en, const char *type, size_t payload);
-/* Closes the object and sends; false when it is longer than a frame may be (nothing is sent). */
+/* Closes the object and sends; false when it is longer than a frame may be (nothing is sent).
+ */
 bool engine_frame_send(struct engine *en, struct jw *w);
-/* Waits for one frame from the parent; a reply is kept for later, unless results.get waits for it. False: none came. */
+/* Waits for one frame from the parent; a reply is kept for later, unless results.get waits for
+ * it. False: none came. */
 bool engine_pump_io(struct engine *en, int timeout_ms);
 /* Own data property of an object made by the engine's JSON parser; undefined when absent. */
 JSValue engine_own(struct engine *en, JSValueConst obj, const char *key);
-/* The string's UTF-8 with lone surrogates as U+FFFD; NULL with an exception pending. Ends with JS_FreeCString(). */
+/* The string's UTF-8 with lone surrogates as U+FFFD; NULL with an exception pending. Ends with
+ * JS_FreeCString(). */
 const char *engine_text(struct engine *en, JSValueConst v, size_t *ret_n);
 /* An Error whose stack is that of the caller; `message` may hold anything. */
 JSValue engine_error(struct engine *en, const char *message, size_t n);
@@ -135,15 +139,17 @@ bool engine_same_object(JSValueConst a, JSValueConst b);
 void engine_define(struct engine *en, JSValueConst obj, const char *name, JSValue v);
 
 /* ---- engine_intake.c ---- */
-/* Fills en->program. False: *ret_message (a JS string, owned) says why the text is no JavaScript (MS-31). */
+/* Fills en->program. False: *ret_message (a JS string, owned) says why the text is no
+ * JavaScript (MS-31). */
 bool intake_compile(struct engine *en, struct str source, JSValue *ret_message);
 
 /* ---- engine_calls.c ---- */
-void calls_init(struct engine *en);                 /* class, results, rejection tracker */
+void calls_init(struct engine *en); /* class, results, rejection tracker */
 void calls_install(struct engine *en, JSValueConst globals);
 void calls_reply(struct engine *en, JSValueConst reply);
 unsigned calls_open(const struct engine *en);
-/* Writes the array `loose`; `open_too`: calls in flight belong to it; `reason`: a failure that is reported anyway. */
+/* Writes the array `loose`; `open_too`: calls in flight belong to it; `reason`: a failure that
+ * is reported anyway. */
 void calls_put_loose(struct engine *en, struct jw *w, bool open_too, JSValueConst reason);
 
 /* ---- engine_json.c ---- */
@@ -159,7 +165,8 @@ JSValue timers_fire(struct engine *en);
 
 /* ---- engine_console.c ---- */
 void console_install(struct engine *en);
-/* What is said about an exception: message and stack, together at most FRAME_ERROR_MAX bytes. */
+/* What is said about an exception: message and stack, together at most FRAME_ERROR_MAX bytes.
+ */
 struct thrown {
     struct buf message, stack;
 };
@@ -167,8 +174,8 @@ void thrown_describe(struct engine *en, JSValueConst exception, struct thrown *r
 void thrown_free(struct thrown *t);
 
 /* ---- engine_text.c ---- */
-void text_install(struct engine *en);                /* atob, btoa */
-JSValue text_host(struct engine *en);                /* what prelude.js knows as `host` */
+void text_install(struct engine *en); /* atob, btoa */
+JSValue text_host(struct engine *en); /* what prelude.js knows as `host` */
 
 /* ---- engine_prelude.c ---- */
 void prelude_install(struct engine *en);

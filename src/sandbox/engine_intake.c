@@ -4,18 +4,18 @@
 
 #include "sandbox/engine_impl.h"
 
-#define INTAKE_ADVICE                                                                              \
+#define INTAKE_ADVICE \
     "; submit plain JavaScript, leave out type annotations and import or export statements"
 
 /*
- * The text with what surrounds it overwritten by blanks rather than removed, so that every line and column stays that of the
- * submitted text.
+ * The text with what surrounds it overwritten by blanks rather than removed, so that every line
+ * and column stays that of the submitted text.
  */
 struct trimmed {
-    char *base;                       /* from the quota */
-    char *p;                          /* behind a byte order mark */
+    char *base; /* from the quota */
+    char *p;    /* behind a byte order mark */
     size_t n;
-    size_t expr_n;                    /* the same without white space and semicolons at the end */
+    size_t expr_n; /* the same without white space and semicolons at the end */
 };
 
 static bool is_blank(char c)
@@ -45,7 +45,8 @@ static char *line_end(char *p, const char *end)
     return nl ? nl : (char *)(uintptr_t)end;
 }
 
-/* One fence around everything: an opening line of three or more backticks and a tag, a last line of as many. */
+/* One fence around everything: an opening line of three or more backticks and a tag, a last
+ * line of as many. */
 static void blank_fence(char *p, char *end)
 {
     char *open = skip_blank(p, end), *info = open, *close, *last = end;
@@ -64,7 +65,7 @@ static void blank_fence(char *p, char *end)
         return;
     for (char *q = close; q > p && q[-1] != '\n'; q--) {
         if (!is_blank(q[-1]))
-            return;                   /* not at the start of a line */
+            return; /* not at the start of a line */
     }
     blank(open, line_end(open, end));
     blank(close, last);
@@ -90,8 +91,8 @@ static char *skip_comments(char *p, const char *end)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* The word at p; *ret_after behind it. */
@@ -138,9 +139,10 @@ static struct trimmed trim(struct engine *en, struct str source)
 
 enum await_rule { NO_AWAIT, TOP_LEVEL_AWAIT };
 
-/* Compiles before + text + after; an exception is left pending on failure. ret_code NULL: only whether it parses. */
-static bool compiles(struct engine *en, enum await_rule rule, const char *before, struct str text,
-                     const char *after, JSValue *ret_code)
+/* Compiles before + text + after; an exception is left pending on failure. ret_code NULL: only
+ * whether it parses. */
+static bool compiles(struct engine *en, enum await_rule rule, const char *before,
+                     struct str text, const char *after, JSValue *ret_code)
 {
     size_t nb = strlen(before), na = strlen(after), n = nb + text.n + na;
     int flags = JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_COMPILE_ONLY;
@@ -150,7 +152,8 @@ static bool compiles(struct engine *en, enum await_rule rule, const char *before
     memcpy(all, before, nb);
     memcpy(all + nb, text.p, text.n);
     memcpy(all + nb + text.n, after, na + 1);
-    code = JS_Eval(en->ctx, all, n, SCRIPT_FILE, rule == TOP_LEVEL_AWAIT ? flags | JS_EVAL_FLAG_ASYNC : flags);
+    code = JS_Eval(en->ctx, all, n, SCRIPT_FILE,
+                   rule == TOP_LEVEL_AWAIT ? flags | JS_EVAL_FLAG_ASYNC : flags);
     quota_free(en->quota, all);
     if (JS_IsException(code))
         return false;
@@ -166,7 +169,8 @@ static void forget_exception(struct engine *en)
     JS_FreeValue(en->ctx, JS_GetException(en->ctx));
 }
 
-/* Attempt 1. The guards see to it that the text cannot close the parenthesis and open another (MS-33). */
+/* Attempt 1. The guards see to it that the text cannot close the parenthesis and open another
+ * (MS-33). */
 static bool as_expression(struct engine *en, struct str text, JSValue *ret)
 {
     return compiles(en, TOP_LEVEL_AWAIT, "(\n", text, "\n)", NULL) &&
@@ -174,7 +178,8 @@ static bool as_expression(struct engine *en, struct str text, JSValue *ret)
            compiles(en, NO_AWAIT, "async () => (\n", text, "\n)", ret);
 }
 
-/* Attempt 3, with its guards. It runs as an arrow, which has no name and no `arguments` of its own. */
+/* Attempt 3, with its guards. It runs as an arrow, which has no name and no `arguments` of its
+ * own. */
 static bool as_body(struct engine *en, struct str text, JSValue *ret)
 {
     return compiles(en, NO_AWAIT, "async function f(){\n", text, "\n}", NULL) &&
@@ -212,7 +217,8 @@ static JSValue complaint(struct engine *en, JSValueConst exception)
     return JS_NewStringLen(en->ctx, text.p, text.n);
 }
 
-/* The three attempts in order; the first that parses is taken. False with the telling exception pending. */
+/* The three attempts in order; the first that parses is taken. False with the telling exception
+ * pending. */
 static bool attempt(struct engine *en, const struct trimmed *t, struct program *ret)
 {
     struct str whole = { t->p, t->n };

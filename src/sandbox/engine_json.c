@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A call's arguments as JSON (MS-46). Not the engine's own JSON.stringify, for three reasons: a `toJSON` that a script puts on
- * Object.prototype or Array.prototype must change nothing (SEC-13), nesting is bounded before it costs anything, and a
- * megabyte is the most that is ever written. Otherwise the rules are the same: toJSON of a class or an object counts,
+ * A call's arguments as JSON (MS-46). Not the engine's own JSON.stringify, for three reasons: a
+ * `toJSON` that a script puts on Object.prototype or Array.prototype must change nothing
+ * (SEC-13), nesting is bounded before it costs anything, and a megabyte is the most that is
+ * ever written. Otherwise the rules are the same: toJSON of a class or an object counts,
  * undefined, functions and symbols are left out of objects and null in arrays, NaN is null.
  */
 #include <math.h>
@@ -14,7 +15,8 @@ enum put { PUT_FAILED, PUT_NOTHING, PUT_DONE };
 
 static enum put put_value(struct engine *en, JSValueConst v, struct buf *out, unsigned depth);
 
-/* A property's toJSON, found as property access would, but not on the two roots of all data. Undefined when there is none. */
+/* A property's toJSON, found as property access would, but not on the two roots of all data.
+ * Undefined when there is none. */
 static JSValue find_to_json(struct engine *en, JSValueConst v)
 {
     JSContext *ctx = en->ctx;
@@ -62,12 +64,13 @@ static enum put put_number(struct engine *en, JSValueConst v, struct buf *out)
     if (JS_ToFloat64(en->ctx, &d, v) < 0)
         return PUT_FAILED;
     if (d == 0)
-        d = 0;                        /* -0 is 0, as in JSON.stringify */
+        d = 0; /* -0 is 0, as in JSON.stringify */
     json_put_num(out, d);
     return PUT_DONE;
 }
 
-static enum put put_array(struct engine *en, JSValueConst v, uint32_t n, struct buf *out, unsigned depth)
+static enum put put_array(struct engine *en, JSValueConst v, uint32_t n, struct buf *out,
+                          unsigned depth)
 {
     buf_addc(out, '[');
     for (uint32_t i = 0; i < n && !out->over; i++) {
@@ -89,7 +92,8 @@ static enum put put_array(struct engine *en, JSValueConst v, uint32_t n, struct 
 }
 
 /* One member, taken back when its value turns out to be nothing. */
-static bool put_member(struct engine *en, JSValueConst obj, JSAtom name, struct buf *out, unsigned depth)
+static bool put_member(struct engine *en, JSValueConst obj, JSAtom name, struct buf *out,
+                       unsigned depth)
 {
     JSValue item = JS_GetProperty(en->ctx, obj, name), key;
     size_t before = out->n;
@@ -117,7 +121,8 @@ static enum put put_object(struct engine *en, JSValueConst v, struct buf *out, u
     uint32_t n;
     bool ok = true;
 
-    if (JS_GetOwnPropertyNames(en->ctx, &names, &n, v, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) < 0)
+    if (JS_GetOwnPropertyNames(en->ctx, &names, &n, v, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) <
+        0)
         return PUT_FAILED;
     buf_addc(out, '{');
     for (uint32_t i = 0; i < n && ok && !out->over; i++)
@@ -127,7 +132,8 @@ static enum put put_object(struct engine *en, JSValueConst v, struct buf *out, u
     return ok ? PUT_DONE : PUT_FAILED;
 }
 
-static enum put put_plain_object(struct engine *en, JSValueConst v, struct buf *out, unsigned depth)
+static enum put put_plain_object(struct engine *en, JSValueConst v, struct buf *out,
+                                 unsigned depth)
 {
     uint32_t n;
 
@@ -176,7 +182,8 @@ static enum put put_value(struct engine *en, JSValueConst v, struct buf *out, un
     JS_FreeValue(en->ctx, to_json);
     if (JS_IsException(other))
         return PUT_FAILED;
-    how = JS_IsObject(other) ? put_plain_object(en, other, out, depth) : put_primitive(en, other, out);
+    how = JS_IsObject(other) ? put_plain_object(en, other, out, depth)
+                             : put_primitive(en, other, out);
     JS_FreeValue(en->ctx, other);
     return how;
 }

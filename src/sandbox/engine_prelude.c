@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The globals written in JavaScript (prelude.js). They are made when a script first touches one, which saves every other
- * script 0.6 ms, and in a realm of their own, so that making them late is the same as making them before the script: nothing
- * it did to its own realm is seen there.
+ * The globals written in JavaScript (prelude.js). They are made when a script first touches
+ * one, which saves every other script 0.6 ms, and in a realm of their own, so that making them
+ * late is the same as making them before the script: nothing it did to its own realm is seen
+ * there.
  */
 #include <string.h>
 
@@ -17,12 +18,16 @@ static const char *const lazy_names[] = {
 };
 #define LAZY_COUNT (sizeof lazy_names / sizeof lazy_names[0])
 
-/* The script's constructors that the prelude makes things with, as they are before the script. */
+/* The script's constructors that the prelude makes things with, as they are before the script.
+ */
 static const char *const main_names[] = {
-    "Object", "Array", "Map", "Set", "Date", "RegExp", "ArrayBuffer", "DataView", "Error",
-    "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError",
-    "Uint8ClampedArray", "Int8Array", "Uint8Array", "Int16Array", "Uint16Array", "Int32Array",
-    "Uint32Array", "BigInt64Array", "BigUint64Array", "Float16Array", "Float32Array", "Float64Array",
+    "Object",       "Array",        "Map",           "Set",
+    "Date",         "RegExp",       "ArrayBuffer",   "DataView",
+    "Error",        "EvalError",    "RangeError",    "ReferenceError",
+    "SyntaxError",  "TypeError",    "URIError",      "Uint8ClampedArray",
+    "Int8Array",    "Uint8Array",   "Int16Array",    "Uint16Array",
+    "Int32Array",   "Uint32Array",  "BigInt64Array", "BigUint64Array",
+    "Float16Array", "Float32Array", "Float64Array",
 };
 
 static JSValue call_factory(struct engine *en, JSContext *realm, JSValueConst factory)
@@ -41,7 +46,8 @@ static bool load(struct engine *en)
     if (!JS_IsUndefined(en->prelude))
         return true;
     realm = engine_new_realm(en);
-    factory = JS_Eval(realm, prelude_source, sizeof prelude_source - 1, "<prelude>", JS_EVAL_TYPE_GLOBAL);
+    factory = JS_Eval(realm, prelude_source, sizeof prelude_source - 1, "<prelude>",
+                      JS_EVAL_TYPE_GLOBAL);
     if (!JS_IsException(factory)) {
         JSValue made = call_factory(en, realm, factory);
 
@@ -49,7 +55,7 @@ static bool load(struct engine *en)
             en->prelude = made;
         JS_FreeValue(realm, factory);
     }
-    JS_FreeContext(realm);            /* its functions keep it */
+    JS_FreeContext(realm); /* its functions keep it */
     return !JS_IsUndefined(en->prelude);
 }
 
@@ -62,8 +68,8 @@ static void settle_global(struct engine *en, const char *name, JSValue v)
     JS_FreeValue(en->ctx, global);
 }
 
-static JSValue lazy_get(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int which,
-                        JSValueConst *data)
+static JSValue lazy_get(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv,
+                        int which, JSValueConst *data)
 {
     struct engine *en = engine_of(ctx);
     JSValue v;
@@ -79,12 +85,13 @@ static JSValue lazy_get(JSContext *ctx, JSValueConst this_val, int argc, JSValue
     return v;
 }
 
-static JSValue lazy_set(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv, int which,
-                        JSValueConst *data)
+static JSValue lazy_set(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv,
+                        int which, JSValueConst *data)
 {
     (void)this_val;
     (void)data;
-    settle_global(engine_of(ctx), lazy_names[which], JS_DupValue(ctx, argc ? argv[0] : JS_UNDEFINED));
+    settle_global(engine_of(ctx), lazy_names[which],
+                  JS_DupValue(ctx, argc ? argv[0] : JS_UNDEFINED));
     return JS_UNDEFINED;
 }
 
@@ -99,15 +106,16 @@ void prelude_install(struct engine *en)
     for (size_t i = 0; i < sizeof main_names / sizeof main_names[0]; i++) {
         JSValue ctor = JS_GetPropertyStr(ctx, global, main_names[i]);
 
-        if (!JS_IsUndefined(ctor))    /* Float16Array is not in the older engine */
-            JS_DefinePropertyValueStr(ctx, en->main_realm, main_names[i], ctor, JS_PROP_ENUMERABLE);
+        if (!JS_IsUndefined(ctor)) /* Float16Array is not in the older engine */
+            JS_DefinePropertyValueStr(ctx, en->main_realm, main_names[i], ctor,
+                                      JS_PROP_ENUMERABLE);
     }
     for (size_t i = 0; i < LAZY_COUNT; i++) {
         JSAtom name = JS_NewAtom(ctx, lazy_names[i]);
 
-        JS_DefinePropertyGetSet(ctx, global, name, JS_NewCFunctionData(ctx, lazy_get, 0, (int)i, 0, NULL),
-                                JS_NewCFunctionData(ctx, lazy_set, 1, (int)i, 0, NULL),
-                                JS_PROP_CONFIGURABLE);
+        JS_DefinePropertyGetSet(
+            ctx, global, name, JS_NewCFunctionData(ctx, lazy_get, 0, (int)i, 0, NULL),
+            JS_NewCFunctionData(ctx, lazy_set, 1, (int)i, 0, NULL), JS_PROP_CONFIGURABLE);
         JS_FreeAtom(ctx, name);
     }
     JS_FreeValue(ctx, global);

@@ -31,7 +31,8 @@ static JSValue decode_text(JSContext *ctx, JSValueConst this_val, int argc, JSVa
     JSValue text;
 
     (void)this_val;
-    if (argc < 4 || JS_ToUint32(ctx, &offset, argv[1]) < 0 || JS_ToUint32(ctx, &length, argv[2]) < 0)
+    if (argc < 4 || JS_ToUint32(ctx, &offset, argv[1]) < 0 ||
+        JS_ToUint32(ctx, &length, argv[2]) < 0)
         return JS_EXCEPTION;
     p = JS_GetArrayBuffer(ctx, &size, argv[0]);
     if (!p && length)
@@ -63,7 +64,8 @@ static JSValue class_id(JSContext *ctx, JSValueConst this_val, int argc, JSValue
 
 /* ---- base64 ---- */
 
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static JSValue throw_invalid_character(struct engine *en, const char *message)
 {
@@ -143,7 +145,8 @@ static JSValue btoa_(JSContext *ctx, JSValueConst this_val, int argc, JSValueCon
     return result;
 }
 
-/* The "forgiving" decoding of the web: ASCII white space is skipped, padding optional. False: not base64. */
+/* The "forgiving" decoding of the web: ASCII white space is skipped, padding optional. False:
+ * not base64. */
 static bool decode_base64(struct str in, struct buf *out)
 {
     uint32_t bits = 0;
@@ -205,8 +208,10 @@ JSValue text_host(struct engine *en)
 {
     JSValue host = JS_NewObject(en->ctx);
 
-    engine_define(en, host, "utf8Encode", JS_NewCFunction(en->ctx, encode_text, "utf8Encode", 1));
-    engine_define(en, host, "utf8Decode", JS_NewCFunction(en->ctx, decode_text, "utf8Decode", 4));
+    engine_define(en, host, "utf8Encode",
+                  JS_NewCFunction(en->ctx, encode_text, "utf8Encode", 1));
+    engine_define(en, host, "utf8Decode",
+                  JS_NewCFunction(en->ctx, decode_text, "utf8Decode", 4));
     engine_define(en, host, "classId", JS_NewCFunction(en->ctx, class_id, "classId", 1));
     return host;
 }

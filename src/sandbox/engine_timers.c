@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* setTimeout, clearTimeout, queueMicrotask (MS-66). Timers lie in a binary heap, earliest first, equals in order of making. */
+/* setTimeout, clearTimeout, queueMicrotask (MS-66). Timers lie in a binary heap, earliest
+ * first, equals in order of making. */
 #include <math.h>
 #include <string.h>
 
@@ -75,9 +76,9 @@ static JSValue set_timeout(JSContext *ctx, JSValueConst this_val, int argc, JSVa
     if (argc > 1 && JS_ToFloat64(ctx, &delay, argv[1]) < 0)
         return JS_EXCEPTION;
     if (!(delay > 0))
-        delay = 0;                    /* also NaN */
+        delay = 0; /* also NaN */
     if (delay > en->timeout_ms)
-        delay = en->timeout_ms;       /* it never comes */
+        delay = en->timeout_ms; /* it never comes */
     t.due_ms = clock_ms() + (int64_t)ceil(delay);
     t.id = ++en->next_timer;
     t.fn = JS_DupValue(ctx, argv[0]);
@@ -85,13 +86,15 @@ static JSValue set_timeout(JSContext *ctx, JSValueConst this_val, int argc, JSVa
     t.args = quota_alloc(en->quota, (size_t)t.nargs * sizeof *t.args);
     for (int i = 0; i < t.nargs; i++)
         t.args[i] = JS_DupValue(ctx, argv[i + 2]);
-    en->timers = engine_grow(en, en->timers, sizeof *en->timers, en->ntimers + 1, &en->timers_cap);
+    en->timers =
+        engine_grow(en, en->timers, sizeof *en->timers, en->ntimers + 1, &en->timers_cap);
     en->timers[en->ntimers++] = t;
     sift_up(en, en->ntimers - 1);
     return JS_NewUint32(ctx, t.id);
 }
 
-static JSValue clear_timeout(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
+static JSValue clear_timeout(JSContext *ctx, JSValueConst this_val, int argc,
+                             JSValueConst *argv)
 {
     struct engine *en = engine_of(ctx);
     uint32_t id = 0;
@@ -139,7 +142,8 @@ static JSValue run_microtask(JSContext *ctx, int argc, JSValueConst *argv)
     return JS_Call(ctx, argv[0], JS_UNDEFINED, 0, NULL);
 }
 
-static JSValue queue_microtask(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
+static JSValue queue_microtask(JSContext *ctx, JSValueConst this_val, int argc,
+                               JSValueConst *argv)
 {
     (void)this_val;
     if (argc < 1 || !JS_IsFunction(ctx, argv[0]))
@@ -161,7 +165,8 @@ void timers_install(struct engine *en)
     JSValue global = JS_GetGlobalObject(en->ctx);
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        engine_define(en, global, functions[i].name,
-                      JS_NewCFunction(en->ctx, functions[i].fn, functions[i].name, functions[i].length));
+        engine_define(
+            en, global, functions[i].name,
+            JS_NewCFunction(en->ctx, functions[i].fn, functions[i].name, functions[i].length));
     JS_FreeValue(en->ctx, global);
 }

@@ -7,15 +7,23 @@
 #include "base/mem.h"
 
 static const char *const type_names[] = {
-    [FRAME_READY] = "ready",     [FRAME_CALL] = "call",   [FRAME_GET] = "get",
-    [FRAME_CONSOLE] = "console", [FRAME_RESULT] = "result", [FRAME_ERROR] = "error",
+    [FRAME_READY] = "ready",
+    [FRAME_CALL] = "call",
+    [FRAME_GET] = "get",
+    [FRAME_CONSOLE] = "console",
+    [FRAME_RESULT] = "result",
+    [FRAME_ERROR] = "error",
     [FRAME_MEMORY_EXHAUSTED] = "memory_exhausted",
 };
 static const char *const level_names[] = {
-    [CONSOLE_PLAIN] = "log", [CONSOLE_WARN] = "warn", [CONSOLE_ERROR] = "error",
+    [CONSOLE_PLAIN] = "log",
+    [CONSOLE_WARN] = "warn",
+    [CONSOLE_ERROR] = "error",
 };
 static const char *const kind_names[] = {
-    [ERROR_SCRIPT] = "script", [ERROR_TIMEOUT] = "timeout", [ERROR_CALL_LIMIT] = "call_limit",
+    [ERROR_SCRIPT] = "script",
+    [ERROR_TIMEOUT] = "timeout",
+    [ERROR_CALL_LIMIT] = "call_limit",
 };
 
 const char *frame_type_name(enum frame_type t)
@@ -31,9 +39,12 @@ const char *frame_error_kind_name(enum error_kind_frame k)
 struct str console_prefix(enum console_level l)
 {
     switch (l) {
-    case CONSOLE_WARN: return STR("[warn] ");
-    case CONSOLE_ERROR: return STR("[error] ");
-    case CONSOLE_PLAIN: break;
+    case CONSOLE_WARN:
+        return STR("[warn] ");
+    case CONSOLE_ERROR:
+        return STR("[error] ");
+    case CONSOLE_PLAIN:
+        break;
     }
     return STR("");
 }
@@ -53,11 +64,13 @@ static bool name_index(const char *const *names, size_t n, struct str name, size
 
 static bool bad(struct error *e, enum frame_type t, const char *key)
 {
-    return error_set(e, ERR_PROTOCOL, "'%s' frame: '%s' is missing, of a wrong type or out of range",
+    return error_set(e, ERR_PROTOCOL,
+                     "'%s' frame: '%s' is missing, of a wrong type or out of range",
                      type_names[t], key);
 }
 
-static bool need_str(struct frame *f, const char *key, size_t max, struct str *ret, struct error *e)
+static bool need_str(struct frame *f, const char *key, size_t max, struct str *ret,
+                     struct error *e)
 {
     yyjson_val *v = json_get(f->doc.root, key);
 
@@ -137,15 +150,20 @@ static bool decode_error(struct frame *f, struct error *e)
 static bool decode_members(struct frame *f, struct error *e)
 {
     switch (f->type) {
-    case FRAME_CALL: return decode_call(f, e);
+    case FRAME_CALL:
+        return decode_call(f, e);
     case FRAME_GET:
         return need_u32(f, "id", &f->id, e) && need_str(f, "key", FRAME_KEY_MAX, &f->key, e);
-    case FRAME_CONSOLE: return decode_console(f, e);
-    case FRAME_RESULT: return decode_result(f, e);
-    case FRAME_ERROR: return decode_error(f, e);
+    case FRAME_CONSOLE:
+        return decode_console(f, e);
+    case FRAME_RESULT:
+        return decode_result(f, e);
+    case FRAME_ERROR:
+        return decode_error(f, e);
     case FRAME_READY:
     case FRAME_MEMORY_EXHAUSTED:
-    case FRAME_TYPE_COUNT: break;
+    case FRAME_TYPE_COUNT:
+        break;
     }
     return true;
 }
@@ -188,9 +206,9 @@ bool frame_loose(yyjson_val *v, struct script_loose_call *ret, struct error *e)
     if (!json_int(json_get(v, "id"), &id) || id < 1 || id > UINT32_MAX ||
         (message && !json_is_str(message)) || json_str(message).n > FRAME_LOOSE_MESSAGE_MAX)
         return error_set(e, ERR_PROTOCOL, "final frame: bad entry in 'loose'");
-    *ret = (struct script_loose_call){
-        .id = (uint32_t)id, .finished = message != NULL, .message = json_str(message)
-    };
+    *ret = (struct script_loose_call){ .id = (uint32_t)id,
+                                       .finished = message != NULL,
+                                       .message = json_str(message) };
     return true;
 }
 
@@ -239,7 +257,8 @@ static bool fill(struct frame_reader *r, struct str *bytes, bool *ret_done, stru
     return true;
 }
 
-bool frame_feed(struct frame_reader *r, struct str bytes, frame_fn fn, void *ctx, struct error *e)
+bool frame_feed(struct frame_reader *r, struct str bytes, frame_fn fn, void *ctx,
+                struct error *e)
 {
     for (;;) {
         bool done;
@@ -294,14 +313,16 @@ static struct guard_call_row *find_call(struct frame_guard *g, uint32_t id)
     return lo < g->ncalls && g->calls[lo].id == id ? &g->calls[lo] : NULL;
 }
 
-static bool book_traffic(struct frame_guard *g, const struct frame *f, size_t n, struct error *e)
+static bool book_traffic(struct frame_guard *g, const struct frame *f, size_t n,
+                         struct error *e)
 {
     if (f->id <= g->last_id)
         return refuse(e, "id used before");
     g->last_id = f->id;
     g->traffic += n;
     if (g->traffic > FRAME_TRAFFIC_HARD)
-        return error_set(e, ERR_PROTOCOL, "more than %zu bytes of calls and replies", FRAME_TRAFFIC_HARD);
+        return error_set(e, ERR_PROTOCOL, "more than %zu bytes of calls and replies",
+                         FRAME_TRAFFIC_HARD);
     return true;
 }
 
@@ -329,7 +350,8 @@ static bool book_get(struct frame_guard *g, const struct frame *f, size_t n, str
     return book_traffic(g, f, n, e);
 }
 
-/* Whole lines count with their prefix and newline; of the cut last one only its text can be told. */
+/* Whole lines count with their prefix and newline; of the cut last one only its text can be
+ * told. */
 static bool book_console(struct frame_guard *g, const struct frame *f, struct error *e)
 {
     if (g->console_over)
@@ -337,7 +359,8 @@ static bool book_console(struct frame_guard *g, const struct frame *f, struct er
     g->console_over = f->over;
     g->console += f->text.n + (f->over ? 0 : console_prefix(f->level).n + 1);
     if (g->console > g->console_max)
-        return error_set(e, ERR_PROTOCOL, "more than %zu bytes of console text", g->console_max);
+        return error_set(e, ERR_PROTOCOL, "more than %zu bytes of console text",
+                         g->console_max);
     return true;
 }
 
@@ -364,21 +387,32 @@ bool frame_guard_check(struct frame_guard *g, const struct frame *f, size_t n, s
 {
     bool starting = g->state == GUARD_STARTING;
 
-    /* Memory may also run out before the script is there: that ends the worker like any early death. */
+    /* Memory may also run out before the script is there: that ends the worker like any early
+     * death. */
     if (f->type == FRAME_READY ? !starting
                                : g->state != GUARD_RUNNING && f->type != FRAME_MEMORY_EXHAUSTED)
         return error_set(e, ERR_PROTOCOL, "'%s' frame out of turn", frame_type_name(f->type));
     if (g->state == GUARD_FINISHED)
         return refuse(e, "frame after the final one");
     switch (f->type) {
-    case FRAME_READY: g->state = GUARD_READY; return true;
-    case FRAME_CALL: return book_call(g, f, n, e);
-    case FRAME_GET: return book_get(g, f, n, e);
-    case FRAME_CONSOLE: return book_console(g, f, e);
+    case FRAME_READY:
+        g->state = GUARD_READY;
+        return true;
+    case FRAME_CALL:
+        return book_call(g, f, n, e);
+    case FRAME_GET:
+        return book_get(g, f, n, e);
+    case FRAME_CONSOLE:
+        return book_console(g, f, e);
     case FRAME_RESULT:
-    case FRAME_ERROR: g->state = GUARD_FINISHED; return check_loose(g, f, e);
-    case FRAME_MEMORY_EXHAUSTED: g->state = GUARD_FINISHED; return true;
-    case FRAME_TYPE_COUNT: break;
+    case FRAME_ERROR:
+        g->state = GUARD_FINISHED;
+        return check_loose(g, f, e);
+    case FRAME_MEMORY_EXHAUSTED:
+        g->state = GUARD_FINISHED;
+        return true;
+    case FRAME_TYPE_COUNT:
+        break;
     }
     return refuse(e, "frame without a type");
 }
@@ -426,8 +460,8 @@ bool frame_end(struct buf *out, struct error *e)
     return true;
 }
 
-bool frame_put_script(struct buf *out, const struct script_job *job, const struct sandbox_limits *l,
-                      struct error *e)
+bool frame_put_script(struct buf *out, const struct script_job *job,
+                      const struct sandbox_limits *l, struct error *e)
 {
     struct jw w;
 

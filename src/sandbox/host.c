@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Scripts on one side, worker processes (slots) on the other, and one pump that brings them together: it starts at most one
- * process a turn of the loop, so that a burst of scripts never keeps the loop from others, and only after replies are out.
+ * Scripts on one side, worker processes (slots) on the other, and one pump that brings them
+ * together: it starts at most one process a turn of the loop, so that a burst of scripts never
+ * keeps the loop from others, and only after replies are out.
  */
 #include "sandbox/host.h"
 
@@ -25,32 +26,32 @@
 #include "sandbox/quota.h"
 #include "sandbox/slot.h"
 
-#define REFILL_DELAY_MS 20            /* after a script has begun; its end refills at once */
-#define BACKOFF_FIRST_MS 100          /* after a worker died without a script; doubles up to */
-#define BACKOFF_MAX_MS 10000
-#define START_TRIES 3                 /* deaths in a row, then the waiting script is told */
-#define CONSOLE_OVER "[further output dropped]"
+#define REFILL_DELAY_MS     20  /* after a script has begun; its end refills at once */
+#define BACKOFF_FIRST_MS    100 /* after a worker died without a script; doubles up to */
+#define BACKOFF_MAX_MS      10000
+#define START_TRIES         3 /* deaths in a row, then the waiting script is told */
+#define CONSOLE_OVER        "[further output dropped]"
 #define CONSOLE_MAX_ALLOWED ((size_t)64 << 20)
-#define SCRIPT_FRAME_MAX (FRAME_HEAD + FRAME_MAX)
+#define SCRIPT_FRAME_MAX    (FRAME_HEAD + FRAME_MAX)
 
 enum script_state { SCRIPT_QUEUED, SCRIPT_RUNNING, SCRIPT_ENDING };
 
 struct script {
     struct sandbox *sandbox;
-    struct script *prev, *next;       /* of the list that its state says: queue or running */
+    struct script *prev, *next; /* of the list that its state says: queue or running */
     enum script_state state;
     struct script_ops ops;
     void *ctx;
-    struct arena arena;               /* names of the globals */
+    struct arena arena; /* names of the globals */
     struct str *names;
     size_t nnames;
-    struct buf frame;                 /* until sent */
+    struct buf frame; /* until sent */
     struct slot *slot;
     struct timer *deadline;
     struct buf console;
-    bool has_console;                 /* a first line, even an empty one */
-    bool killed;                      /* by us, at the deadline */
-    bool silenced;                    /* cancelled from inside a callback of its own end */
+    bool has_console; /* a first line, even an empty one */
+    bool killed;      /* by us, at the deadline */
+    bool silenced;    /* cancelled from inside a callback of its own end */
 };
 
 struct list {
@@ -62,12 +63,12 @@ struct sandbox {
     struct loop *loop;
     struct sandbox_limits limits;
     struct timer *pump;
-    struct slot *idle[SANDBOX_MAX_RUNNING + SANDBOX_WARM];      /* starting or ready */
+    struct slot *idle[SANDBOX_MAX_RUNNING + SANDBOX_WARM]; /* starting or ready */
     unsigned nidle;
     struct list queue, running;
     bool usable, unsandboxed, warm;
-    unsigned deaths;                  /* of workers without a script, in a row */
-    int64_t not_before_ms;            /* back-off */
+    unsigned deaths;       /* of workers without a script, in a row */
+    int64_t not_before_ms; /* back-off */
 };
 
 /* ---- lists ---- */
@@ -105,10 +106,12 @@ static unsigned min_unsigned(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many workers should be there without a script: for those that may start now, and the warm ones. */
+/* How many workers should be there without a script: for those that may start now, and the warm
+ * ones. */
 static unsigned wanted(const struct sandbox *sb)
 {
-    return min_unsigned(sb->queue.n, SANDBOX_MAX_RUNNING - sb->running.n) + (sb->warm ? SANDBOX_WARM : 0);
+    return min_unsigned(sb->queue.n, SANDBOX_MAX_RUNNING - sb->running.n) +
+           (sb->warm ? SANDBOX_WARM : 0);
 }
 
 static void pump_in(struct sandbox *sb, int ms)
@@ -145,8 +148,8 @@ static struct slot *take_ready(struct sandbox *sb)
 /* ---- a script's end ---- */
 
 /*
- * Takes the script from its worker and off its list, and drops the calls still open. False when a callback has silenced it
- * meanwhile; the list is then already without it.
+ * Takes the script from its worker and off its list, and drops the calls still open. False when
+ * a callback has silenced it meanwhile; the list is then already without it.
  */
 static bool detach(struct script *s)
 {
@@ -183,7 +186,7 @@ static void finish(struct script *s, struct script_end *end)
 {
     if (detach(s)) {
         end->console = buf_str(&s->console);
-        s->silenced = true;           /* it is over: a cancel from inside is too late */
+        s->silenced = true; /* it is over: a cancel from inside is too late */
         s->ops.on_end(s->ctx, end);
     }
     script_destroy(s);
@@ -213,7 +216,9 @@ static bool read_loose(struct arena *a, const struct frame *f, struct script_end
 static void finish_by_frame(struct script *s, const struct frame *f)
 {
     static const enum script_outcome outcome_of[] = {
-        [ERROR_SCRIPT] = SCRIPT_ERROR, [ERROR_TIMEOUT] = SCRIPT_TIMEOUT, [ERROR_CALL_LIMIT] = SCRIPT_CALL_LIMIT,
+        [ERROR_SCRIPT] = SCRIPT_ERROR,
+        [ERROR_TIMEOUT] = SCRIPT_TIMEOUT,
+        [ERROR_CALL_LIMIT] = SCRIPT_CALL_LIMIT,
     };
     struct script_end end = { .outcome = SCRIPT_MEMORY };
     auto_arena arena = ARENA;
@@ -240,7 +245,8 @@ static void begin_console_line(struct script *s)
     s->has_console = true;
 }
 
-/* The guard has checked the sum; this buffer only ever needs a newline less and the mark more. */
+/* The guard has checked the sum; this buffer only ever needs a newline less and the mark more.
+ */
 static void add_console(struct script *s, const struct frame *f)
 {
     if (!f->over || f->text.n) {
@@ -259,14 +265,23 @@ static void on_frame(void *ctx, const struct frame *f)
     struct script *s = ctx;
 
     switch (f->type) {
-    case FRAME_CALL: s->ops.on_call(s->ctx, f->id, s->names[f->server], f->key, f->args); break;
-    case FRAME_GET: s->ops.on_get_result(s->ctx, f->id, f->key); break;
-    case FRAME_CONSOLE: add_console(s, f); break;
+    case FRAME_CALL:
+        s->ops.on_call(s->ctx, f->id, s->names[f->server], f->key, f->args);
+        break;
+    case FRAME_GET:
+        s->ops.on_get_result(s->ctx, f->id, f->key);
+        break;
+    case FRAME_CONSOLE:
+        add_console(s, f);
+        break;
     case FRAME_RESULT:
     case FRAME_ERROR:
-    case FRAME_MEMORY_EXHAUSTED: finish_by_frame(s, f); break;
+    case FRAME_MEMORY_EXHAUSTED:
+        finish_by_frame(s, f);
+        break;
     case FRAME_READY:
-    case FRAME_TYPE_COUNT: break;
+    case FRAME_TYPE_COUNT:
+        break;
     }
 }
 
@@ -280,14 +295,15 @@ static void on_gone(void *ctx, struct slot *slot, const struct slot_gone *how)
 {
     struct script *s = ctx;
     struct script_end end = { .outcome = SCRIPT_CRASHED };
-    struct error why = how->why;      /* *how ends with the slot */
+    struct error why = how->why; /* *how ends with the slot */
     char text[64];
 
     (void)slot;
     if (how->broke_protocol) {
         end.message = str_of(why.msg);
     } else if (s->killed || ended_by_signal(how, SIGXCPU)) {
-        snprintf(text, sizeof text, "script timed out after %g s", s->sandbox->limits.timeout_ms / 1000.0);
+        snprintf(text, sizeof text, "script timed out after %g s",
+                 s->sandbox->limits.timeout_ms / 1000.0);
         end = (struct script_end){ .outcome = SCRIPT_TIMEOUT, .message = str_of(text) };
     } else if (WIFEXITED(how->wait_status) && WEXITSTATUS(how->wait_status) == QUOTA_EXIT) {
         end.outcome = SCRIPT_MEMORY;
@@ -358,7 +374,8 @@ static void after_death(struct sandbox *sb, const char *why)
     if (sb->deaths < 7)
         wait = min_unsigned(BACKOFF_FIRST_MS << sb->deaths, BACKOFF_MAX_MS);
     sb->deaths++;
-    log_debug("script worker lost (%u in a row): %s; next start in %d ms", sb->deaths, why, wait);
+    log_debug("script worker lost (%u in a row): %s; next start in %d ms", sb->deaths, why,
+              wait);
     sb->not_before_ms = clock_ms() + wait;
     pump_in(sb, 0);
     if (sb->deaths >= START_TRIES && sb->queue.first)
@@ -441,7 +458,7 @@ void sandbox_free(struct sandbox *sb)
 
         list_remove(&sb->running, s);
         if (s->state == SCRIPT_ENDING)
-            s->silenced = true;       /* detach() is below us on the stack; its caller frees it */
+            s->silenced = true; /* detach() is below us on the stack; its caller frees it */
         else
             script_destroy(s);
     }
@@ -459,15 +476,16 @@ static void copy_names(struct script *s, const struct script_job *job)
         s->names[i] = arena_str(&s->arena, job->globals[i].name);
 }
 
-struct script *sandbox_run(struct sandbox *sb, const struct script_job *job, const struct script_ops *ops,
-                           void *ctx, struct error *e)
+struct script *sandbox_run(struct sandbox *sb, const struct script_job *job,
+                           const struct script_ops *ops, void *ctx, struct error *e)
 {
     struct script *s;
     struct slot *slot;
 
     if (!sb->usable) {
-        error_set(e, ERR_DENIED, "scripts cannot be locked down on this machine (no seccomp filter); "
-                                 "SYMPOSIUM_ALLOW_UNSANDBOXED=1 runs them without");
+        error_set(e, ERR_DENIED,
+                  "scripts cannot be locked down on this machine (no seccomp filter); "
+                  "SYMPOSIUM_ALLOW_UNSANDBOXED=1 runs them without");
         return NULL;
     }
     if (job->source.n > SANDBOX_MAX_SOURCE) {
@@ -499,7 +517,8 @@ struct script *sandbox_run(struct sandbox *sb, const struct script_job *job, con
     return s;
 }
 
-/* Sends the frame, or an error in its place when it is too long or the script may not have that much any more. */
+/* Sends the frame, or an error in its place when it is too long or the script may not have that
+ * much any more. */
 static void reply(struct script *s, uint32_t id, struct buf *frame, bool fits, bool failed)
 {
     struct frame_guard *g;
@@ -543,7 +562,7 @@ void script_cancel(struct script *s)
         detach(s);
         script_destroy(s);
     } else if (!s->silenced) {
-        s->silenced = true;           /* detach() is below us on the stack */
+        s->silenced = true; /* detach() is below us on the stack */
         list_remove(&s->sandbox->running, s);
     }
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HEAP_OVERHEAD 16          /* glibc's header and rounding beyond malloc_usable_size */
+#define HEAP_OVERHEAD 16 /* glibc's header and rounding beyond malloc_usable_size */
 
 _Noreturn void quota_exceeded(struct quota *q)
 {
@@ -14,7 +14,8 @@ _Noreturn void quota_exceeded(struct quota *q)
     ssize_t n;
 
     _Static_assert(sizeof frame - 1 == 4 + 0x1b, "the length in front is that of the JSON");
-    /* One small write on a socket is whole or nothing; when it fails the exit status says the same. */
+    /* One small write on a socket is whole or nothing; when it fails the exit status says the
+     * same. */
     n = write(q->fd, frame, sizeof frame - 1);
     (void)n;
     _exit(QUOTA_EXIT);

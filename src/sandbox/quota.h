@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The worker's memory limit (MS-37): every byte of the engine and of the frame buffers is allocated here and counted, with its
- * overhead. The allocation that would pass the limit does not return: the frame `memory_exhausted` is written from constant
- * bytes and the process ends with status 3, so the engine's own recovery, which released engines get wrong, never runs.
+ * The worker's memory limit (MS-37): every byte of the engine and of the frame buffers is
+ * allocated here and counted, with its overhead. The allocation that would pass the limit does
+ * not return: the frame `memory_exhausted` is written from constant bytes and the process ends
+ * with status 3, so the engine's own recovery, which released engines get wrong, never runs.
  */
 #ifndef SYM_SANDBOX_QUOTA_H
 #define SYM_SANDBOX_QUOTA_H
@@ -12,8 +13,8 @@
 #define QUOTA_EXIT 3
 
 struct quota {
-    size_t used, limit;           /* bytes */
-    int fd;                       /* where the frame goes */
+    size_t used, limit; /* bytes */
+    int fd;             /* where the frame goes */
 };
 
 void *quota_alloc(struct quota *q, size_t n);

@@ -29,10 +29,10 @@ struct slot {
     struct timer *start_limit;
     struct frame_reader reader;
     struct frame_guard guard;
-    bool exited, ended;                   /* both halves of "gone" (style 1.4) */
+    bool exited, ended; /* both halves of "gone" (style 1.4) */
     struct slot_gone how;
-    bool given;                           /* it has a script */
-    int busy;                             /* our frames are on the stack: memory must stay */
+    bool given; /* it has a script */
+    int busy;   /* our frames are on the stack: memory must stay */
     bool freed;
 };
 
@@ -68,9 +68,11 @@ static void describe_exit(struct slot *s)
     if (s->how.broke_protocol)
         return;
     if (WIFSIGNALED(status))
-        error_set(&s->how.why, ERR_CLOSED, "script engine crashed (signal %d)", WTERMSIG(status));
+        error_set(&s->how.why, ERR_CLOSED, "script engine crashed (signal %d)",
+                  WTERMSIG(status));
     else
-        error_set(&s->how.why, ERR_CLOSED, "script engine crashed (exit status %d)", WEXITSTATUS(status));
+        error_set(&s->how.why, ERR_CLOSED, "script engine crashed (exit status %d)",
+                  WEXITSTATUS(status));
 }
 
 static void if_gone(struct slot *s)
@@ -97,7 +99,8 @@ static void on_pipe_end(void *ctx, const struct error *why)
 
     (void)why;
     s->ended = true;
-    /* A worker that has closed its socket but lives is of no use, and must not be waited for. */
+    /* A worker that has closed its socket but lives is of no use, and must not be waited for.
+     */
     slot_kill(s);
     if_gone(s);
 }
@@ -132,7 +135,8 @@ static void on_data(void *ctx, struct str bytes)
     struct error e = { 0 };
 
     s->busy++;
-    if (!s->how.broke_protocol && !frame_feed(&s->reader, bytes, on_payload, s, &e) && e.kind && !s->freed)
+    if (!s->how.broke_protocol && !frame_feed(&s->reader, bytes, on_payload, s, &e) && e.kind &&
+        !s->freed)
         break_off(s, &e);
     s->busy--;
     release(s);
@@ -150,8 +154,9 @@ static void on_start_limit(void *ctx)
 static bool start_process(struct slot *s, bool unsandboxed, int socket, struct error *e)
 {
     char memory[24], stack[24], timeout[24];
-    const char *argv[] = { "symposium", "worker", memory, stack, timeout,
-                           unsandboxed ? WORKER_UNSANDBOXED : NULL, NULL };
+    const char *argv[] = { "symposium", "worker", memory,
+                           stack,       timeout,  unsandboxed ? WORKER_UNSANDBOXED : NULL,
+                           NULL };
     struct spawn_opts o = {
         .argv = argv,
 #ifdef SYM_SANITIZED
@@ -184,7 +189,9 @@ struct slot *slot_start(struct loop *l, const struct sandbox_limits *limits, boo
     ours = pair[0];
     theirs = pair[1];
     s = NEW(struct slot);
-    *s = (struct slot){ .loop = l, .limits = limits, .ops = *ops, .ctx = ctx, .process = { .pidfd = -1 } };
+    *s = (struct slot){
+        .loop = l, .limits = limits, .ops = *ops, .ctx = ctx, .process = { .pidfd = -1 }
+    };
     if (!start_process(s, unsandboxed, theirs, e)) {
         error_wrap(e, "start a script worker");
         return NULL;
@@ -202,7 +209,8 @@ bool slot_is_ready(const struct slot *s)
     return s->guard.state == GUARD_READY && !s->exited && !s->ended;
 }
 
-void slot_give(struct slot *s, struct str script_frame, size_t nglobals, const struct slot_ops *ops, void *ctx)
+void slot_give(struct slot *s, struct str script_frame, size_t nglobals,
+               const struct slot_ops *ops, void *ctx)
 {
     s->ops = *ops;
     s->ctx = ctx;
@@ -218,7 +226,8 @@ void slot_send(struct slot *s, struct str frame)
 {
     struct error e = { 0 };
 
-    /* A closed pipe has its own end, which is told; a full queue is a worker that does not read. */
+    /* A closed pipe has its own end, which is told; a full queue is a worker that does not
+     * read. */
     if (!pipe_write(s->pipe, frame, &e) && e.kind == ERR_LIMIT)
         break_off(s, &e);
 }

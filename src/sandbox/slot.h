@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * One worker process as its parent sees it: started, its frames cut, decoded and checked, killed, reaped. It serves one script.
+ * One worker process as its parent sees it: started, its frames cut, decoded and checked,
+ * killed, reaped. It serves one script.
  *
- *   starting --"ready"--> ready --slot_give--> running --final frame--> finished          any --exit and end of socket--> gone
+ *   starting --"ready"--> ready --slot_give--> running --final frame--> finished          any
+ * --exit and end of socket--> gone
  *
- * A frame that breaks the protocol kills the worker at once; on_gone then tells what it did (WK-5).
+ * A frame that breaks the protocol kills the worker at once; on_gone then tells what it did
+ * (WK-5).
  */
 #ifndef SYM_SANDBOX_SLOT_H
 #define SYM_SANDBOX_SLOT_H
 
 #include "sandbox/frame.h"
 
-#define SLOT_START_MS 10000               /* from spawn to "ready"; then it counts as dead */
+#define SLOT_START_MS 10000 /* from spawn to "ready"; then it counts as dead */
 
 struct slot;
 
 struct slot_gone {
-    int wait_status;                      /* as from waitpid(2) */
+    int wait_status; /* as from waitpid(2) */
     bool broke_protocol;
-    struct error why;                     /* what it did then; else how it ended, in words */
+    struct error why; /* what it did then; else how it ended, in words */
 };
 
 struct slot_ops {
@@ -33,12 +36,15 @@ struct slot_ops {
 struct slot *slot_start(struct loop *l, const struct sandbox_limits *limits, bool unsandboxed,
                         const struct slot_ops *ops, void *ctx, struct error *e);
 bool slot_is_ready(const struct slot *s);
-/* Hands the script's frame over, and with it the slot: frames and the end go to ctx from now on. */
-void slot_give(struct slot *s, struct str script_frame, size_t nglobals, const struct slot_ops *ops, void *ctx);
+/* Hands the script's frame over, and with it the slot: frames and the end go to ctx from now
+ * on. */
+void slot_give(struct slot *s, struct str script_frame, size_t nglobals,
+               const struct slot_ops *ops, void *ctx);
 void slot_send(struct slot *s, struct str frame);
 struct frame_guard *slot_guard(struct slot *s);
-void slot_kill(struct slot *s);           /* on_gone follows */
-/* Kills, and reaps in the background; nothing is called back any more. May be called from its own callbacks. */
+void slot_kill(struct slot *s); /* on_gone follows */
+/* Kills, and reaps in the background; nothing is called back any more. May be called from its
+ * own callbacks. */
 void slot_free(struct slot *s);
 
 #endif

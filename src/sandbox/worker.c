@@ -20,7 +20,7 @@
 #include "sandbox/frame.h"
 #include "sandbox/host.h"
 
-#define READ_CHUNK ((size_t)16 << 10)
+#define READ_CHUNK  ((size_t)16 << 10)
 #define BUFFER_KEEP ((size_t)256 << 10)
 
 struct worker {
@@ -28,10 +28,11 @@ struct worker {
     size_t stack_bytes;
     int64_t timeout_ms;
     bool unsandboxed;
-    /* bytes read and not yet used: at..n; one byte more is always there, for the engine's parser wants a NUL */
+    /* bytes read and not yet used: at..n; one byte more is always there, for the engine's
+     * parser wants a NUL */
     char *in;
     size_t n, at, cap;
-    char saved;                   /* the byte that the NUL behind the last payload stands on */
+    char saved; /* the byte that the NUL behind the last payload stands on */
     char *saved_at;
 };
 
@@ -95,7 +96,7 @@ static size_t missing(const struct worker *w, size_t *ret_payload)
     memcpy(&n, w->in + w->at, sizeof n);
     *ret_payload = le32toh(n);
     if (*ret_payload > FRAME_MAX)
-        _exit(WORKER_EXIT_ORPHAN);                  /* not our parent's bytes */
+        _exit(WORKER_EXIT_ORPHAN); /* not our parent's bytes */
     return have - FRAME_HEAD < *ret_payload ? *ret_payload - (have - FRAME_HEAD) : 0;
 }
 
@@ -129,9 +130,11 @@ static bool on_receive(void *ctx, int timeout_ms, struct str *ret)
     return true;
 }
 
-/* ---- lock-down, in the order of WK-2: each step takes away something that no later one needs ---- */
+/* ---- lock-down, in the order of WK-2: each step takes away something that no later one needs
+ * ---- */
 
-/* The parent may have ended before the death signal was set: then the socket has an end already. */
+/* The parent may have ended before the death signal was set: then the socket has an end
+ * already. */
 static bool parent_is_there(struct error *e)
 {
     struct pollfd p = { .fd = WORKER_SOCKET_FD, .events = 0 };
@@ -146,8 +149,8 @@ static bool limit_resources(const struct worker *w, struct error *e)
     struct confine_limits l = {
         .stack = w->stack_bytes + WORKER_STACK_SLACK,
         .cpu_secs = (unsigned)((w->timeout_ms + 999) / 1000 + 1),
-        .open_files = WORKER_SOCKET_FD + 2,         /* one more for a moment: Landlock's ruleset */
-#ifndef SYM_SANITIZED                               /* a sanitizer's shadow is address space by the terabyte */
+        .open_files = WORKER_SOCKET_FD + 2, /* one more for a moment: Landlock's ruleset */
+#ifndef SYM_SANITIZED /* a sanitizer's shadow is address space by the terabyte */
         .address_space = w->quota.limit + WORKER_AS_SLACK,
 #endif
     };
@@ -157,18 +160,19 @@ static bool limit_resources(const struct worker *w, struct error *e)
 
 static bool lock_before_engine(const struct worker *w, struct error *e)
 {
-    if (!confine_close_from(WORKER_SOCKET_FD + 1, e) || !confine_die_with_parent(e) || !parent_is_there(e) ||
-        !confine_not_dumpable(e) || !limit_resources(w, e))
+    if (!confine_close_from(WORKER_SOCKET_FD + 1, e) || !confine_die_with_parent(e) ||
+        !parent_is_there(e) || !confine_not_dumpable(e) || !limit_resources(w, e))
         return false;
     if (setpriority(PRIO_PROCESS, 0, WORKER_NICE) != 0)
         return error_set(e, ERR_SYS, "set nice %d", WORKER_NICE);
-    tzset();                                        /* else the first local time opens a file */
+    tzset(); /* else the first local time opens a file */
     return true;
 }
 
 /*
- * The filter is last: it forbids the calls that put on the others. Landlock and MDWE are second walls where the kernel has
- * them; without a filter there is no worker, unless the user has said so.
+ * The filter is last: it forbids the calls that put on the others. Landlock and MDWE are second
+ * walls where the kernel has them; without a filter there is no worker, unless the user has
+ * said so.
  */
 static bool lock_after_engine(const struct worker *w, struct error *e)
 {
@@ -199,7 +203,8 @@ static bool read_arguments(struct worker *w, int argc, char **argv)
     return true;
 }
 
-/* Without its own text the parent only sees the status; stderr is /dev/null but in sanitized builds. */
+/* Without its own text the parent only sees the status; stderr is /dev/null but in sanitized
+ * builds. */
 static _Noreturn void give_up(const struct error *e)
 {
     struct str text = str_of(e->msg);
@@ -210,7 +215,8 @@ static _Noreturn void give_up(const struct error *e)
 }
 
 #ifdef SYM_SANITIZED
-/* Crashes are to be seen as the signals they are; a report cannot open the files it wants for symbols. */
+/* Crashes are to be seen as the signals they are; a report cannot open the files it wants for
+ * symbols. */
 static void quiet_sanitizer(void)
 {
     static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
@@ -233,7 +239,8 @@ int worker_main(int argc, char **argv)
     struct str script;
     struct error e = { 0 };
 
-    _Static_assert(sizeof ready - 1 == FRAME_HEAD + 0x10, "the length in front is that of the JSON");
+    _Static_assert(sizeof ready - 1 == FRAME_HEAD + 0x10,
+                   "the length in front is that of the JSON");
     if (!read_arguments(&w, argc, argv))
         return WORKER_EXIT_USAGE;
     quiet_sanitizer();

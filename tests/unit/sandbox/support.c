@@ -56,7 +56,8 @@ static void on_call(void *ctx, uint32_t id, struct str global, struct str key, s
     if (r->in_flight > r->max_in_flight)
         r->max_in_flight = r->in_flight;
     if (r->calls.n < 4096)
-        buf_addf(&r->calls, "%.*s.%.*s %.*s\n", STR_F(global), STR_F(key), STR_F(str_upto(args, 200)));
+        buf_addf(&r->calls, "%.*s.%.*s %.*s\n", STR_F(global), STR_F(key),
+                 STR_F(str_upto(args, 200)));
     if (str_is(key, "never")) {
         return;
     } else if (str_is(key, "fail")) {
@@ -142,7 +143,8 @@ void run_begin(struct run *r, struct str source)
 {
     static const struct str exact[] = { { "catch", 5 } };
     static const struct script_global globals[] = {
-        { { "srv", 3 }, exact, 1 }, { { "two", 3 }, NULL, 0 },
+        { { "srv", 3 }, exact, 1 },
+        { { "two", 3 }, NULL, 0 },
     };
     static const struct script_ops ops = { on_call, on_get_result, on_drop, on_end };
     struct script_job job = { source, globals, ARRAY_LEN(globals) };
@@ -220,8 +222,8 @@ void run_rows(const struct row *rows, size_t n)
 
         run_script(&r, rows[i].source);
         if (r.outcome != rows[i].outcome)
-            fail_msg("'%s': outcome %d (%s %s), want %d", rows[i].source, (int)r.outcome, r.result, r.message,
-                     (int)rows[i].outcome);
+            fail_msg("'%s': outcome %d (%s %s), want %d", rows[i].source, (int)r.outcome,
+                     r.result, r.message, (int)rows[i].outcome);
         if (rows[i].result)
             assert_z(r.result, rows[i].result);
         if (rows[i].message)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Calls of tools from a script: MS-43, 46, 50 (shape), 51, 68 (results.get), 69, 70, SEC-14, 15, 32. */
+/* Calls of tools from a script: MS-43, 46, 50 (shape), 51, 68 (results.get), 69, 70, SEC-14,
+ * 15, 32. */
 #include "support.h"
 
 #include "sandbox/frame.h"
@@ -8,30 +9,42 @@
 static void a_global_hides_what_promises_and_printers_look_for(void **state)
 {
     static const struct row rows[] = {
-        { "['then', 'catch', 'finally', 'constructor', 'prototype', '__proto__', 'toJSON', 'toString', 'valueOf', 'inspect']"
-          ".filter(k => two[k] !== undefined)", SCRIPT_OK, "[]" },
-        { "[Symbol.iterator, Symbol.toPrimitive, Symbol.asyncIterator, Symbol.toStringTag, Symbol('x')]"
-          ".filter(k => srv[k] !== undefined)", SCRIPT_OK, "[]" },
+        { "['then', 'catch', 'finally', 'constructor', 'prototype', '__proto__', 'toJSON', "
+          "'toString', 'valueOf', 'inspect']"
+          ".filter(k => two[k] !== undefined)",
+          SCRIPT_OK, "[]" },
+        { "[Symbol.iterator, Symbol.toPrimitive, Symbol.asyncIterator, Symbol.toStringTag, "
+          "Symbol('x')]"
+          ".filter(k => srv[k] !== undefined)",
+          SCRIPT_OK, "[]" },
         { "(await srv) === srv", SCRIPT_OK, "true" },
         { "srv", SCRIPT_OK, "{}" },
         { "JSON.stringify([srv])", SCRIPT_OK, "\"[{}]\"" },
         { "console.log(srv); 1", SCRIPT_OK, "1", NULL, "{}" },
-        { "[typeof srv, typeof srv.anything, typeof srv[''], typeof srv[5], typeof srv['a-b']]", SCRIPT_OK,
-          "[\"object\",\"function\",\"function\",\"function\",\"function\"]" },
-        { "Object.isFrozen(srv) && Object.getPrototypeOf(srv) === null && Object.keys(srv).length === 0", SCRIPT_OK, "true" },
+        { "[typeof srv, typeof srv.anything, typeof srv[''], typeof srv[5], typeof srv['a-b']]",
+          SCRIPT_OK, "[\"object\",\"function\",\"function\",\"function\",\"function\"]" },
+        { "Object.isFrozen(srv) && Object.getPrototypeOf(srv) === null && "
+          "Object.keys(srv).length === 0",
+          SCRIPT_OK, "true" },
         { "srv.read = 1; 'use it'; typeof srv.read", SCRIPT_OK, "\"function\"" },
-        { "'use strict'; try { srv.read = 1; 'set' } catch (e) { e.name }", SCRIPT_OK, "\"TypeError\"" },
-        { "try { Object.defineProperty(srv, 'x', { value: 1 }); 'set' } catch (e) { e.name }", SCRIPT_OK, "\"TypeError\"" },
-        { "try { Object.setPrototypeOf(srv, {}); 'set' } catch (e) { e.name }", SCRIPT_OK, "\"TypeError\"" },
-        { "['read' in srv, 'then' in srv, 'catch' in srv, 'catch' in two]", SCRIPT_OK, "[true,false,true,false]" },
+        { "'use strict'; try { srv.read = 1; 'set' } catch (e) { e.name }", SCRIPT_OK,
+          "\"TypeError\"" },
+        { "try { Object.defineProperty(srv, 'x', { value: 1 }); 'set' } catch (e) { e.name }",
+          SCRIPT_OK, "\"TypeError\"" },
+        { "try { Object.setPrototypeOf(srv, {}); 'set' } catch (e) { e.name }", SCRIPT_OK,
+          "\"TypeError\"" },
+        { "['read' in srv, 'then' in srv, 'catch' in srv, 'catch' in two]", SCRIPT_OK,
+          "[true,false,true,false]" },
         /* declared by exact name: callable all the same */
         { "await srv.catch({ a: 1 })", SCRIPT_OK, "{\"tool\":\"catch\",\"args\":{\"a\":1}}" },
-        { "await srv.hasOwnProperty({})", SCRIPT_OK, "{\"tool\":\"hasOwnProperty\",\"args\":{}}" },
+        { "await srv.hasOwnProperty({})", SCRIPT_OK,
+          "{\"tool\":\"hasOwnProperty\",\"args\":{}}" },
         { "await srv.then_({})", SCRIPT_OK, "{\"tool\":\"then_\",\"args\":{}}" },
         { "const { read } = srv; (await read({ b: 2 })).args.b", SCRIPT_OK, "2" },
         { "const f = srv.read; (await f.call(null, { c: 3 })).args.c", SCRIPT_OK, "3" },
         { "srv.read({}) instanceof Promise", SCRIPT_OK, "true" },
-        { "(await srv['\\ud800 ü \\u0000']({})).tool", SCRIPT_OK, "\"\xef\xbf\xbd ü \\u0000\"" },
+        { "(await srv['\\ud800 ü \\u0000']({})).tool", SCRIPT_OK,
+          "\"\xef\xbf\xbd ü \\u0000\"" },
     };
 
     RUN_ROWS(rows);
@@ -54,20 +67,29 @@ static void the_first_argument_becomes_an_arguments_object(void **state)
         { "srv.t([1, [2]])", "{\"value\":[1,[2]]}" },
         { "srv.t(new Date(0))", "{\"value\":\"1970-01-01T00:00:00.000Z\"}" },
         { "srv.t(() => 1)", "{}" },
-        { "srv.t({ u: undefined, f() {}, s: Symbol(), n: null, nan: NaN, inf: -Infinity, z: -0 })",
+        { "srv.t({ u: undefined, f() {}, s: Symbol(), n: null, nan: NaN, inf: -Infinity, z: -0 "
+          "})",
           "{\"n\":null,\"nan\":null,\"inf\":null,\"z\":0}" },
         { "srv.t({ u: undefined, a: 1, v: undefined })", "{\"a\":1}" },
         { "srv.t({ a: [undefined, () => 1, , 2] })", "{\"a\":[null,null,null,2]}" },
-        { "srv.t({ [Symbol('k')]: 1, '': 2, 'a\"b\\n': 3, 7: 4 })", "{\"7\":4,\"\":2,\"a\\\"b\\n\":3}" },
-        { "srv.t({ d: new Date(0), m: new Map([[1, 2]]), r: /x/ })", "{\"d\":\"1970-01-01T00:00:00.000Z\",\"m\":{},\"r\":{}}" },
+        { "srv.t({ [Symbol('k')]: 1, '': 2, 'a\"b\\n': 3, 7: 4 })",
+          "{\"7\":4,\"\":2,\"a\\\"b\\n\":3}" },
+        { "srv.t({ d: new Date(0), m: new Map([[1, 2]]), r: /x/ })",
+          "{\"d\":\"1970-01-01T00:00:00.000Z\",\"m\":{},\"r\":{}}" },
         { "srv.t({ toJSON() { return { mine: 1 } } })", "{\"mine\":1}" },
-        { "class P { constructor() { this.x = 1 } toJSON() { return { p: this.x } } } srv.t({ p: new P() })", "{\"p\":{\"p\":1}}" },
+        { "class P { constructor() { this.x = 1 } toJSON() { return { p: this.x } } } srv.t({ "
+          "p: new P() })",
+          "{\"p\":{\"p\":1}}" },
         { "srv.t({ u: new URL('http://h/') })", "{\"u\":\"http://h/\"}" },
-        { "srv.t(Object.create({ inherited: 1 }, { hidden: { value: 2 }, own: { value: 3, enumerable: true } }))", "{\"own\":3}" },
-        { "srv.t(JSON.parse('{\"__proto__\":{\"a\":1},\"b\":2}'))", "{\"__proto__\":{\"a\":1},\"b\":2}" },
+        { "srv.t(Object.create({ inherited: 1 }, { hidden: { value: 2 }, own: { value: 3, "
+          "enumerable: true } }))",
+          "{\"own\":3}" },
+        { "srv.t(JSON.parse('{\"__proto__\":{\"a\":1},\"b\":2}'))",
+          "{\"__proto__\":{\"a\":1},\"b\":2}" },
         { "srv.t(new Proxy({ a: 1 }, {}))", "{\"a\":1}" },
         { "srv.t({ big: 12345678901234567890, small: 1e-7, e: 1e21, third: 1 / 3 })",
-          "{\"big\":12345678901234567000,\"small\":1e-7,\"e\":1e21,\"third\":0.3333333333333333}" },
+          "{\"big\":12345678901234567000,\"small\":1e-7,\"e\":1e21,\"third\":0."
+          "3333333333333333}" },
         { "srv.t({ s: '\\ud800 \\u2028 é' })", "{\"s\":\"\xef\xbf\xbd \xe2\x80\xa8 é\"}" },
     };
 
@@ -80,7 +102,8 @@ static void the_first_argument_becomes_an_arguments_object(void **state)
         run_script(&r, buf_z(&source));
         if (r.outcome != SCRIPT_OK)
             fail_msg("'%s': %s", cases[i].call, r.message);
-        /* numbers may be written in another form of the same value: 12345678901234567000, 1.2345678901234567e19 */
+        /* numbers may be written in another form of the same value:
+         * 12345678901234567000, 1.2345678901234567e19 */
         if (!strstr(cases[i].call, "big"))
             assert_z(buf_z(&r.calls), buf_z(&want));
         run_close(&r);
@@ -98,22 +121,30 @@ static void arguments_that_cannot_be_sent_are_refused_inside_the_script(void **s
         { "{ x: new Array(4e9) }", "arguments are larger than 1 MiB of JSON" },
         { "{ get x() { throw new Error('from the getter') } }", "from the getter" },
         { "{ toJSON() { throw new Error('from toJSON') } }", "from toJSON" },
-        { "new Proxy({}, { ownKeys() { throw new Error('from the trap') } })", "from the trap" },
-        { "new Proxy({}, { getPrototypeOf() { throw new Error('from the prototype') } })", "from the prototype" },
+        { "new Proxy({}, { ownKeys() { throw new Error('from the trap') } })",
+          "from the trap" },
+        { "new Proxy({}, { getPrototypeOf() { throw new Error('from the prototype') } })",
+          "from the prototype" },
         { "{ n: 1n }", "BigInt" },
         { "1n", "BigInt" },
         { "(() => { const c = {}; c.c = c; return c })()", "nested deeper than 128" },
         { "(() => { const c = []; c.push(c); return c })()", "nested deeper than 128" },
-        { "(() => { let d = {}; for (let i = 0; i < 1e4; i++) d = { d }; return d })()", "nested deeper than 128" },
-        { "(() => { let p = {}; for (let i = 0; i < 1e4; i++) p = new Proxy(p, {}); return { p } })()", "" },
+        { "(() => { let d = {}; for (let i = 0; i < 1e4; i++) d = { d }; return d })()",
+          "nested deeper than 128" },
+        { "(() => { let p = {}; for (let i = 0; i < 1e4; i++) p = new Proxy(p, {}); return { p "
+          "} })()",
+          "" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         auto_buf source = BUF(1024);
         struct run r;
 
-        /* a rejection, never an exception thrown past the promise; and the next call is served */
-        buf_addf(&source, "const p = srv.t(%s); const m = await p.then(() => 'sent', e => e.message); await two.ok(); m",
+        /* a rejection, never an exception thrown past the promise; and the next call is served
+         */
+        buf_addf(&source,
+                 "const p = srv.t(%s); const m = await p.then(() => 'sent', e => e.message); "
+                 "await two.ok(); m",
                  cases[i].args);
         run_script(&r, buf_z(&source));
         if (r.outcome != SCRIPT_OK)
@@ -141,11 +172,14 @@ static void nesting_of_128_is_sent(void **state)
 static void a_failed_call_is_an_exception(void **state)
 {
     static const struct row rows[] = {
-        { "try { await srv.fail() } catch (e) { [e instanceof Error, e.name, e.message, /script:1/.test(e.stack)] }", SCRIPT_OK,
-          "[true,\"Error\",\"srv.fail: boom\",true]" },
+        { "try { await srv.fail() } catch (e) { [e instanceof Error, e.name, e.message, "
+          "/script:1/.test(e.stack)] }",
+          SCRIPT_OK, "[true,\"Error\",\"srv.fail: boom\",true]" },
         { "await srv.fail()", SCRIPT_ERROR, NULL, "srv.fail: boom" },
-        { "srv.fail().catch(e => 'caught ' + e.message)", SCRIPT_OK, "\"caught srv.fail: boom\"" },
-        { "(await Promise.allSettled([srv.fail(), srv.echo({})])).map(r => r.status)", SCRIPT_OK, "[\"rejected\",\"fulfilled\"]" },
+        { "srv.fail().catch(e => 'caught ' + e.message)", SCRIPT_OK,
+          "\"caught srv.fail: boom\"" },
+        { "(await Promise.allSettled([srv.fail(), srv.echo({})])).map(r => r.status)",
+          SCRIPT_OK, "[\"rejected\",\"fulfilled\"]" },
         { "await Promise.any([srv.fail(), srv.fail()])", SCRIPT_ERROR, NULL, "AggregateError" },
     };
     struct run r;
@@ -162,7 +196,8 @@ static void calls_run_concurrently_up_to_the_cap(void **state)
     struct sandbox_limits l = DEFAULT_LIMITS;
     struct run r;
 
-    run_script(&r, "(await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? srv : two).delay({ ms: 250, i })))).map(x => x.i)");
+    run_script(&r, "(await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? srv : "
+                   "two).delay({ ms: 250, i })))).map(x => x.i)");
     assert_z(r.result, "[0,1,2,3,4,5,6,7]");
     assert_int_equal(r.max_in_flight, 8);
     assert_true(r.ms >= 250 && r.ms < 250 + 100 * slack());
@@ -170,8 +205,11 @@ static void calls_run_concurrently_up_to_the_cap(void **state)
 
     /* more than 64 wait in the worker and go when others are answered, in order */
     l.max_calls = 300;
-    run_with(&r, "const a = await Promise.all(Array.from({ length: 300 }, (_, i) => srv.delay({ ms: 100 + i % 3, i })));"
-                 "a.every((x, i) => x.i === i)", &l);
+    run_with(&r,
+             "const a = await Promise.all(Array.from({ length: 300 }, (_, i) => srv.delay({ "
+             "ms: 100 + i % 3, i })));"
+             "a.every((x, i) => x.i === i)",
+             &l);
     assert_z(r.result, "true");
     assert_int_equal(r.ncalls, 300);
     assert_int_equal(r.max_in_flight, SANDBOX_MAX_INFLIGHT);
@@ -182,7 +220,8 @@ static void answers_may_come_in_any_order(void **state)
 {
     struct run r;
 
-    run_script(&r, "const o = []; await Promise.all([30, 10, 20].map(ms => srv.delay({ ms }).then(() => o.push(ms)))); o");
+    run_script(&r, "const o = []; await Promise.all([30, 10, 20].map(ms => srv.delay({ ms "
+                   "}).then(() => o.push(ms)))); o");
     assert_z(r.result, "[10,20,30]");
     run_close(&r);
 }
@@ -201,7 +240,10 @@ static void calls_beyond_the_limit_are_rejected_and_not_sent(void **state)
     assert_int_equal(r.refused, 1);
     run_close(&r);
 
-    run_with(&r, "const m = []; for (let i = 0; i < 7; i++) await srv.echo({ i }).catch(e => m.push(e.message, e instanceof Error)); m", &l);
+    run_with(&r,
+             "const m = []; for (let i = 0; i < 7; i++) await srv.echo({ i }).catch(e => "
+             "m.push(e.message, e instanceof Error)); m",
+             &l);
     assert_int_equal(r.outcome, SCRIPT_OK);
     assert_has(r.result, "\"tool call limit of 3 reached\",true,");
     assert_int_equal(r.refused, 4);
@@ -214,7 +256,10 @@ static void calls_beyond_the_limit_are_rejected_and_not_sent(void **state)
     assert_int_equal(r.loose.n, 0);
     run_close(&r);
 
-    run_with(&r, "try { await Promise.all(Array.from({ length: 5 }, () => srv.echo({}))) } catch (e) { throw new Error('mine: ' + e.message) }", &l);
+    run_with(&r,
+             "try { await Promise.all(Array.from({ length: 5 }, () => srv.echo({}))) } catch "
+             "(e) { throw new Error('mine: ' + e.message) }",
+             &l);
     assert_int_equal(r.outcome, SCRIPT_ERROR);
     assert_z(r.message, "mine: tool call limit of 3 reached");
     run_close(&r);
@@ -240,10 +285,13 @@ static void the_end_waits_for_calls_that_were_not_awaited(void **state)
 {
     struct run r;
 
-    run_script(&r, "const o = []; [1, 2].forEach(async i => o.push(await srv.delay({ ms: 60 * i }))); o");
+    run_script(
+        &r,
+        "const o = []; [1, 2].forEach(async i => o.push(await srv.delay({ ms: 60 * i }))); o");
     assert_int_equal(r.outcome, SCRIPT_OK);
     assert_true(r.ms >= 120);
-    assert_z(r.result, "[{\"ms\":60},{\"ms\":120}]");     /* the value as it is when they have finished */
+    assert_z(r.result,
+             "[{\"ms\":60},{\"ms\":120}]"); /* the value as it is when they have finished */
     assert_int_equal(r.loose.n, 0);
     run_close(&r);
 }
@@ -282,8 +330,11 @@ static void failures_that_nobody_handles_are_told(void **state)
         { "srv.fail().catch(() => 0); 1", "" },
         { "srv.fail().then(x => x); 1", "1:srv.fail: boom\n" },
         { "(async () => { await srv.fail() })(); 1", "1:srv.fail: boom\n" },
-        { "[1, 2].forEach(async () => { await srv.fail() }); 1", "1:srv.fail: boom\n2:srv.fail: boom\n" },
-        { "const p = srv.fail(); await new Promise(r => setTimeout(r, 30)); await p.catch(() => 0); 1", "" },
+        { "[1, 2].forEach(async () => { await srv.fail() }); 1",
+          "1:srv.fail: boom\n2:srv.fail: boom\n" },
+        { "const p = srv.fail(); await new Promise(r => setTimeout(r, 30)); await p.catch(() "
+          "=> 0); 1",
+          "" },
         { "try { await srv.fail() } catch {} 1", "" },
         { "await Promise.allSettled([srv.fail()]); 1", "" },
         { "try { await Promise.all([srv.fail(), two.fail()]) } catch {} 1", "" },
@@ -295,7 +346,8 @@ static void failures_that_nobody_handles_are_told(void **state)
 
         run_script(&r, cases[i].source);
         if (r.outcome != SCRIPT_OK || strcmp(buf_z(&r.loose), cases[i].loose) != 0)
-            fail_msg("'%s': outcome %d %s, loose '%s'", cases[i].source, (int)r.outcome, r.message, buf_z(&r.loose));
+            fail_msg("'%s': outcome %d %s, loose '%s'", cases[i].source, (int)r.outcome,
+                     r.message, buf_z(&r.loose));
         run_close(&r);
     }
 }
@@ -320,34 +372,45 @@ static void kept_results_are_read_with_and_without_await(void **state)
     static const struct row rows[] = {
         { "results.get('known').kept", SCRIPT_OK, "[1,2]" },
         { "(await results.get('known')).kept", SCRIPT_OK, "[1,2]" },
-        { "try { results.get('gone') } catch (e) { e.message }", SCRIPT_OK, "\"no kept result of that id\"" },
+        { "try { results.get('gone') } catch (e) { e.message }", SCRIPT_OK,
+          "\"no kept result of that id\"" },
         { "results.get()", SCRIPT_ERROR, NULL, "id must be a string" },
-        { "results.get({ toString() { return 'known' } })", SCRIPT_ERROR, NULL, "id must be a string" },
+        { "results.get({ toString() { return 'known' } })", SCRIPT_ERROR, NULL,
+          "id must be a string" },
         /* while other answers are on their way, which then come in order */
         { "const o = []; const ps = [1, 2, 3].map(i => srv.echo({ i }).then(x => o.push(x.i)));"
-          "o.push(results.get('known').kept[0] + 10); await Promise.all(ps); o.push(results.get('known').kept[1] + 10); o",
+          "o.push(results.get('known').kept[0] + 10); await Promise.all(ps); "
+          "o.push(results.get('known').kept[1] + 10); o",
           SCRIPT_OK, "[11,1,2,3,12]" },
-        { "let n = 0; for (let i = 0; i < 500; i++) n += results.get('known').kept[1]; n", SCRIPT_OK, "1000" },
+        { "let n = 0; for (let i = 0; i < 500; i++) n += results.get('known').kept[1]; n",
+          SCRIPT_OK, "1000" },
     };
 
     RUN_ROWS(rows);
 }
 
-/* WK-5: 48 MiB of calls and answers, then further calls are rejected; an answer over a frame's size is an exception */
+/* WK-5: 48 MiB of calls and answers, then further calls are rejected; an answer over a frame's
+ * size is an exception */
 static void the_data_of_one_script_is_bounded(void **state)
 {
     struct sandbox_limits l = DEFAULT_LIMITS;
     struct run r;
 
     l.timeout_ms = 20000;
-    run_with(&r, "let n = 0; try { for (;;) { await srv.big({ n: 4e6 }); n++ } } catch (e) { [n, e.message] }", &l);
+    run_with(&r,
+             "let n = 0; try { for (;;) { await srv.big({ n: 4e6 }); n++ } } catch (e) { [n, "
+             "e.message] }",
+             &l);
     assert_z(r.result, "[12,\"" FRAME_TEXT_DATA_LIMIT "\"]");
     run_close(&r);
     run_with(&r, "try { await srv.big({ n: 17e6 }) } catch (e) { e.message }", &l);
     assert_has(r.result, "larger than 16 MiB");
     run_close(&r);
     l.memory_bytes = (size_t)256 << 20;
-    run_with(&r, "(await Promise.allSettled(Array.from({ length: 60 }, () => srv.big({ n: 1e6 })))).filter(x => x.status === 'rejected').length", &l);
+    run_with(&r,
+             "(await Promise.allSettled(Array.from({ length: 60 }, () => srv.big({ n: 1e6 "
+             "})))).filter(x => x.status === 'rejected').length",
+             &l);
     assert_int_equal(r.outcome, SCRIPT_OK);
     assert_true(atoi(r.result) >= 10 && atoi(r.result) <= 14);
     run_close(&r);

@@ -42,7 +42,8 @@ static void a_stream_is_cut_into_frames_at_any_border(void **state)
 
         frame_reader_init(&r);
         for (size_t at = 0; at < stream.n; at += step)
-            assert_true(frame_feed(&r, str_upto(str_from(buf_str(&stream), at), step), on_payload, &s, NULL));
+            assert_true(frame_feed(&r, str_upto(str_from(buf_str(&stream), at), step),
+                                   on_payload, &s, NULL));
         assert_str(buf_str(&s.all), "one|2|three, a longer one|");
         frame_reader_free(&r);
         buf_free(&s.all);
@@ -53,7 +54,10 @@ static void a_stream_is_cut_into_frames_at_any_border(void **state)
 static void a_bad_length_ends_the_stream_before_anything_is_kept(void **state)
 {
     static const struct str heads[] = {
-        BYTES("\0\0\0\0"), BYTES("\1\0\0\1"), BYTES("\xff\xff\xff\xff"), BYTES("\0\0\0\x80"),
+        BYTES("\0\0\0\0"),
+        BYTES("\1\0\0\1"),
+        BYTES("\xff\xff\xff\xff"),
+        BYTES("\0\0\0\x80"),
     };
 
     for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
@@ -66,7 +70,7 @@ static void a_bad_length_ends_the_stream_before_anything_is_kept(void **state)
             frame_reader_init(&r);
             for (size_t at = 0; ok && at < 4; at += step)
                 ok = frame_feed(&r, str_upto(str_from(heads[i], at), step), on_payload, &s, &e);
-            if (ok)                                   /* seen with the next byte at the latest */
+            if (ok) /* seen with the next byte at the latest */
                 ok = frame_feed(&r, STR("x"), on_payload, &s, &e);
             assert_false(ok);
             assert_int_equal(e.kind, ERR_PROTOCOL);
@@ -115,7 +119,10 @@ static void every_kind_of_frame_is_decoded(void **state)
     assert_true(decode(&f, "{\"type\":\"ready\"}", &e));
     assert_int_equal(f.type, FRAME_READY);
     frame_free(&f);
-    assert_true(decode(&f, "{\"type\":\"call\",\"id\":7,\"server\":1,\"key\":\"k\\u0000\",\"args\":\"{\\\"a\\\":1}\"}", &e));
+    assert_true(decode(&f,
+                       "{\"type\":\"call\",\"id\":7,\"server\":1,\"key\":\"k\\u0000\",\"args\":"
+                       "\"{\\\"a\\\":1}\"}",
+                       &e));
     assert_int_equal(f.type, FRAME_CALL);
     assert_int_equal(f.id, 7);
     assert_int_equal(f.server, 1);
@@ -125,16 +132,22 @@ static void every_kind_of_frame_is_decoded(void **state)
     assert_true(decode(&f, "{\"type\":\"get\",\"id\":8,\"key\":\"k\"}", &e));
     assert_int_equal(f.id, 8);
     frame_free(&f);
-    assert_true(decode(&f, "{\"type\":\"console\",\"level\":\"error\",\"text\":\"t\",\"over\":true}", &e));
+    assert_true(decode(
+        &f, "{\"type\":\"console\",\"level\":\"error\",\"text\":\"t\",\"over\":true}", &e));
     assert_int_equal(f.level, CONSOLE_ERROR);
     assert_true(f.over);
     frame_free(&f);
-    assert_true(decode(&f, "{\"type\":\"result\",\"json\":\"[1]\",\"total\":9,\"refused\":2,\"loose\":[]}", &e));
+    assert_true(decode(
+        &f, "{\"type\":\"result\",\"json\":\"[1]\",\"total\":9,\"refused\":2,\"loose\":[]}",
+        &e));
     assert_str(f.json, "[1]");
     assert_int_equal(f.total, 9);
     assert_int_equal(f.refused, 2);
     frame_free(&f);
-    assert_true(decode(&f, "{\"type\":\"error\",\"kind\":\"timeout\",\"message\":\"m\",\"stack\":\"s\",\"refused\":0,\"loose\":[]}", &e));
+    assert_true(decode(&f,
+                       "{\"type\":\"error\",\"kind\":\"timeout\",\"message\":\"m\",\"stack\":"
+                       "\"s\",\"refused\":0,\"loose\":[]}",
+                       &e));
     assert_int_equal(f.kind, ERROR_TIMEOUT);
     frame_free(&f);
     assert_true(decode(&f, "{\"type\":\"memory_exhausted\",\"unknown\":[]}", &e));
@@ -145,7 +158,16 @@ static void every_kind_of_frame_is_decoded(void **state)
 static void a_malformed_frame_is_a_protocol_error(void **state)
 {
     static const char *const bad[] = {
-        "", "x", "{", "null", "[]", "7", "\"ready\"", "{}", "{\"type\":7}", "{\"type\":\"Ready\"}",
+        "",
+        "x",
+        "{",
+        "null",
+        "[]",
+        "7",
+        "\"ready\"",
+        "{}",
+        "{\"type\":7}",
+        "{\"type\":\"Ready\"}",
         "{\"type\":\"call\",\"server\":0,\"key\":\"k\",\"args\":\"\"}",
         "{\"type\":\"call\",\"id\":1.5,\"server\":0,\"key\":\"k\",\"args\":\"\"}",
         "{\"type\":\"call\",\"id\":4294967296,\"server\":0,\"key\":\"k\",\"args\":\"\"}",
@@ -155,8 +177,10 @@ static void a_malformed_frame_is_a_protocol_error(void **state)
         "{\"type\":\"call\",\"id\":1,\"server\":0,\"args\":\"\"}",
         "{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"k\"}",
         "{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"k\",\"args\":null}",
-        "{\"type\":\"get\",\"id\":1}", "{\"type\":\"get\",\"key\":\"k\"}",
-        "{\"type\":\"console\",\"text\":\"\"}", "{\"type\":\"console\",\"level\":\"log\"}",
+        "{\"type\":\"get\",\"id\":1}",
+        "{\"type\":\"get\",\"key\":\"k\"}",
+        "{\"type\":\"console\",\"text\":\"\"}",
+        "{\"type\":\"console\",\"level\":\"log\"}",
         "{\"type\":\"result\",\"total\":2,\"refused\":0,\"loose\":[]}",
         "{\"type\":\"result\",\"json\":\"12\",\"refused\":0,\"loose\":[]}",
         "{\"type\":\"result\",\"json\":\"12\",\"total\":1,\"refused\":0,\"loose\":[]}",
@@ -166,7 +190,8 @@ static void a_malformed_frame_is_a_protocol_error(void **state)
         "{\"type\":\"error\",\"message\":\"\",\"stack\":\"\",\"refused\":0,\"loose\":[]}",
         "{\"type\":\"error\",\"kind\":\"script\",\"stack\":\"\",\"refused\":0,\"loose\":[]}",
         "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"refused\":0,\"loose\":[]}",
-        "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"stack\":\"\",\"refused\":-1,\"loose\":[]}",
+        "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"stack\":\"\",\"refused\":-"
+        "1,\"loose\":[]}",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -185,12 +210,19 @@ static void sizes_are_bounded(void **state)
         const char *before, *after;
         size_t max;
     } cases[] = {
-        { "{\"type\":\"call\",\"id\":1,\"server\":0,\"args\":\"\",\"key\":\"", "\"}", FRAME_KEY_MAX },
-        { "{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"\",\"args\":\"", "\"}", FRAME_ARGS_MAX },
+        { "{\"type\":\"call\",\"id\":1,\"server\":0,\"args\":\"\",\"key\":\"", "\"}",
+          FRAME_KEY_MAX },
+        { "{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"\",\"args\":\"", "\"}",
+          FRAME_ARGS_MAX },
         { "{\"type\":\"get\",\"id\":1,\"key\":\"", "\"}", FRAME_KEY_MAX },
-        { "{\"type\":\"result\",\"total\":99999999,\"refused\":0,\"loose\":[],\"json\":\"", "\"}", FRAME_RESULT_MAX },
-        { "{\"type\":\"error\",\"kind\":\"script\",\"stack\":\"\",\"refused\":0,\"loose\":[],\"message\":\"", "\"}", FRAME_ERROR_MAX },
-        { "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"abc\",\"refused\":0,\"loose\":[],\"stack\":\"", "\"}", FRAME_ERROR_MAX - 3 },
+        { "{\"type\":\"result\",\"total\":99999999,\"refused\":0,\"loose\":[],\"json\":\"",
+          "\"}", FRAME_RESULT_MAX },
+        { "{\"type\":\"error\",\"kind\":\"script\",\"stack\":\"\",\"refused\":0,\"loose\":[],"
+          "\"message\":\"",
+          "\"}", FRAME_ERROR_MAX },
+        { "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"abc\",\"refused\":0,\"loose\":"
+          "[],\"stack\":\"",
+          "\"}", FRAME_ERROR_MAX - 3 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -228,13 +260,15 @@ static int first_refused(struct frame_guard *g, const char *const *frames, struc
     return -1;
 }
 
-#define READY "{\"type\":\"ready\"}"
-#define CALL(id) "{\"type\":\"call\",\"id\":" #id ",\"server\":0,\"key\":\"k\",\"args\":\"{}\"}"
-#define GET(id) "{\"type\":\"get\",\"id\":" #id ",\"key\":\"k\"}"
-#define LOG(text) "{\"type\":\"console\",\"level\":\"log\",\"text\":\"" text "\"}"
+#define READY      "{\"type\":\"ready\"}"
+#define CALL(id)   "{\"type\":\"call\",\"id\":" #id ",\"server\":0,\"key\":\"k\",\"args\":\"{}\"}"
+#define GET(id)    "{\"type\":\"get\",\"id\":" #id ",\"key\":\"k\"}"
+#define LOG(text)  "{\"type\":\"console\",\"level\":\"log\",\"text\":\"" text "\"}"
 #define WARN(text) "{\"type\":\"console\",\"level\":\"warn\",\"text\":\"" text "\"}"
-#define OVER(text) "{\"type\":\"console\",\"level\":\"log\",\"over\":true,\"text\":\"" text "\"}"
-#define RESULT(loose) "{\"type\":\"result\",\"json\":\"1\",\"total\":1,\"refused\":0,\"loose\":[" loose "]}"
+#define OVER(text) \
+    "{\"type\":\"console\",\"level\":\"log\",\"over\":true,\"text\":\"" text "\"}"
+#define RESULT(loose) \
+    "{\"type\":\"result\",\"json\":\"1\",\"total\":1,\"refused\":0,\"loose\":[" loose "]}"
 #define MEMORY "{\"type\":\"memory_exhausted\"}"
 
 static void frames_are_legal_only_in_their_state(void **state)
@@ -262,22 +296,27 @@ static void frames_are_legal_only_in_their_state(void **state)
         { GUARD_RUNNING, { RESULT(""), LOG("x") }, 1 },
         { GUARD_RUNNING, { RESULT(""), RESULT("") }, 1 },
         { GUARD_RUNNING, { MEMORY, RESULT("") }, 1 },
-        { GUARD_RUNNING, { CALL(1), CALL(2), CALL(3), CALL(4) }, 3 },          /* max_calls 3 */
-        { GUARD_RUNNING, { LOG("123456789"), LOG("12345678"), LOG("") }, -1 },  /* 10 + 9 + 1 of 20 */
+        { GUARD_RUNNING, { CALL(1), CALL(2), CALL(3), CALL(4) }, 3 }, /* max_calls 3 */
+        { GUARD_RUNNING,
+          { LOG("123456789"), LOG("12345678"), LOG("") },
+          -1 }, /* 10 + 9 + 1 of 20 */
         { GUARD_RUNNING, { LOG("123456789"), LOG("123456789"), LOG("") }, 2 },
-        { GUARD_RUNNING, { WARN("123456789012"), LOG("") }, 1 },               /* 7 + 12 + 1 */
+        { GUARD_RUNNING, { WARN("123456789012"), LOG("") }, 1 }, /* 7 + 12 + 1 */
         { GUARD_RUNNING, { OVER(""), LOG("") }, 1 },
         { GUARD_RUNNING, { LOG("123456789"), OVER("1234567890"), RESULT("") }, -1 },
         { GUARD_RUNNING, { LOG("123456789"), OVER("12345678901") }, 1 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct frame_guard g = { .state = cases[i].from, .nglobals = 1, .max_calls = 3, .console_max = 20 };
+        struct frame_guard g = {
+            .state = cases[i].from, .nglobals = 1, .max_calls = 3, .console_max = 20
+        };
         struct error e = { 0 };
         int got = first_refused(&g, cases[i].frames, &e);
 
         if (got != cases[i].refused)
-            fail_msg("case %zu: frame %d was refused (%s), want %d", i, got, e.msg, cases[i].refused);
+            fail_msg("case %zu: frame %d was refused (%s), want %d", i, got, e.msg,
+                     cases[i].refused);
         frame_guard_free(&g);
     }
 }
@@ -290,13 +329,13 @@ static void loose_calls_must_fit_the_calls_made(void **state)
         bool ok;
     } cases[] = {
         { RESULT(""), true },
-        { RESULT("{\"id\":1}"), true },                            /* open */
-        { RESULT("{\"id\":3,\"message\":\"m\"}"), true },          /* failed */
+        { RESULT("{\"id\":1}"), true },                   /* open */
+        { RESULT("{\"id\":3,\"message\":\"m\"}"), true }, /* failed */
         { RESULT("{\"id\":1},{\"id\":3,\"message\":\"m\"}"), true },
         { RESULT("{\"id\":3,\"message\":\"m\"},{\"id\":1}"), false },
         { RESULT("{\"id\":1},{\"id\":1}"), false },
         { RESULT("{\"id\":1,\"message\":\"m\"}"), false },
-        { RESULT("{\"id\":2}"), false },                           /* answered */
+        { RESULT("{\"id\":2}"), false }, /* answered */
         { RESULT("{\"id\":2,\"message\":\"m\"}"), false },
         { RESULT("{\"id\":3}"), false },
         { RESULT("{\"id\":4}"), false },
@@ -340,7 +379,9 @@ static void only_open_calls_are_answered_once(void **state)
 static void traffic_beyond_the_hard_limit_is_a_lie(void **state)
 {
     static const char *const frames[] = { CALL(1), NULL };
-    struct frame_guard g = { .state = GUARD_RUNNING, .nglobals = 1, .max_calls = 3, .traffic = FRAME_TRAFFIC_HARD };
+    struct frame_guard g = {
+        .state = GUARD_RUNNING, .nglobals = 1, .max_calls = 3, .traffic = FRAME_TRAFFIC_HARD
+    };
     struct error e = { 0 };
 
     assert_int_equal(first_refused(&g, frames, &e), 0);
@@ -353,7 +394,8 @@ static void traffic_beyond_the_hard_limit_is_a_lie(void **state)
 static void the_parents_frames_are_what_the_header_says(void **state)
 {
     static const struct str exact[] = { { "catch", 5 } };
-    static const struct script_global globals[] = { { { "a", 1 }, exact, 1 }, { { "b", 1 }, NULL, 0 } };
+    static const struct script_global globals[] = { { { "a", 1 }, exact, 1 },
+                                                    { { "b", 1 }, NULL, 0 } };
     struct script_job job = { STR("1 + \"x\"\n"), globals, 2 };
     struct sandbox_limits l = DEFAULT_LIMITS;
     struct error e = { 0 };
@@ -361,14 +403,19 @@ static void the_parents_frames_are_what_the_header_says(void **state)
 
     assert_true(frame_put_script(&out, &job, &l, &e));
     assert_str(str_from(buf_str(&out), FRAME_HEAD),
-               "{\"type\":\"script\",\"source\":\"1 + \\\"x\\\"\\n\",\"timeout_ms\":5000,\"console_bytes\":8192,"
-               "\"result_bytes\":32768,\"max_calls\":100,\"globals\":[{\"name\":\"a\",\"exact\":[\"catch\"]},"
+               "{\"type\":\"script\",\"source\":\"1 + "
+               "\\\"x\\\"\\n\",\"timeout_ms\":5000,\"console_bytes\":8192,"
+               "\"result_bytes\":32768,\"max_calls\":100,\"globals\":[{\"name\":\"a\","
+               "\"exact\":[\"catch\"]},"
                "{\"name\":\"b\",\"exact\":[]}]}");
-    assert_int_equal((unsigned char)out.p[0] | (unsigned char)out.p[1] << 8, out.n - FRAME_HEAD);
+    assert_int_equal((unsigned char)out.p[0] | (unsigned char)out.p[1] << 8,
+                     out.n - FRAME_HEAD);
     assert_true(frame_put_reply(&out, 9, STR("[1,{}]"), &e));
-    assert_str(str_from(buf_str(&out), FRAME_HEAD), "{\"type\":\"reply\",\"id\":9,\"value\":[1,{}]}");
+    assert_str(str_from(buf_str(&out), FRAME_HEAD),
+               "{\"type\":\"reply\",\"id\":9,\"value\":[1,{}]}");
     assert_true(frame_put_reply_error(&out, 9, STR("no"), &e));
-    assert_str(str_from(buf_str(&out), FRAME_HEAD), "{\"type\":\"reply\",\"id\":9,\"error\":\"no\"}");
+    assert_str(str_from(buf_str(&out), FRAME_HEAD),
+               "{\"type\":\"reply\",\"id\":9,\"error\":\"no\"}");
 }
 
 static void a_frame_that_would_be_too_long_is_refused(void **state)
@@ -381,7 +428,7 @@ static void a_frame_that_would_be_too_long_is_refused(void **state)
     buf_addc(&value, '"');
     assert_false(frame_put_reply(&out, 1, buf_str(&value), &e));
     assert_int_equal(e.kind, ERR_LIMIT);
-    assert_true(frame_put_reply(&out, 1, STR("1"), &e));              /* the buffer is usable again */
+    assert_true(frame_put_reply(&out, 1, STR("1"), &e)); /* the buffer is usable again */
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The parent: queue, warm workers, back-off, callbacks that free what calls them. MS-35, WK-7, SEC-21 (waiting), WK-1. */
+/* The parent: queue, warm workers, back-off, callbacks that free what calls them. MS-35, WK-7,
+ * SEC-21 (waiting), WK-1. */
 #include "support.h"
 
 #include <dirent.h>
@@ -30,7 +31,8 @@ static int count_children(pid_t *ret_any)
 
         if (!f)
             continue;
-        if (fscanf(f, "%d (%*[^)]) %c %d", &pid, &state, &parent) == 3 && parent == getpid() && state != 'Z') {
+        if (fscanf(f, "%d (%*[^)]) %c %d", &pid, &state, &parent) == 3 && parent == getpid() &&
+            state != 'Z') {
             n++;
             if (ret_any)
                 *ret_any = pid;
@@ -70,7 +72,7 @@ static void prewarming_keeps_workers_ready_and_refills_them(void **state)
     struct run r;
 
     run_open(&r, NULL);
-    assert_int_equal(count_children(NULL), 0);        /* nothing before it is asked for */
+    assert_int_equal(count_children(NULL), 0); /* nothing before it is asked for */
     sandbox_prewarm(r.sandbox);
     sandbox_prewarm(r.sandbox);
     assert_true(wait_for_children(r.loop, SANDBOX_WARM, 500));
@@ -120,7 +122,8 @@ static void many_end(void *ctx, const struct script_end *end)
     struct one *o = ctx;
 
     if (end->outcome != SCRIPT_OK)
-        fail_msg("script %d: outcome %d %.*s", o->number, (int)end->outcome, STR_F(end->message));
+        fail_msg("script %d: outcome %d %.*s", o->number, (int)end->outcome,
+                 STR_F(end->message));
     o->m->order[o->m->ended++] = o->number;
     if (--o->m->open == 0)
         loop_stop(o->m->loop);
@@ -150,7 +153,9 @@ static void scripts_beyond_the_limit_wait_in_order_and_then_are_refused(void **s
     loop_run(m.loop);
     assert_int_equal(m.ended, (int)ARRAY_LEN(ones));
     for (int i = 0; i < m.ended; i++)
-        late += m.order[i] > i + SANDBOX_MAX_RUNNING;      /* started in order, so ends differ by one round at most */
+        late +=
+            m.order[i] >
+            i + SANDBOX_MAX_RUNNING; /* started in order, so ends differ by one round at most */
     assert_int_equal(late, 0);
     sandbox_free(m.sb);
     loop_free(m.loop);
@@ -171,7 +176,7 @@ static void a_warm_worker_that_dies_is_replaced_without_a_spin(void **state)
     count_children(&victim);
     kill(victim, SIGKILL);
     pass_ms(r.loop, 20);
-    assert_true(count_children(NULL) < SANDBOX_WARM);      /* not yet: the pause */
+    assert_true(count_children(NULL) < SANDBOX_WARM); /* not yet: the pause */
     assert_true(wait_for_children(r.loop, SANDBOX_WARM, 500));
     count_children(&next);
     assert_true(next != victim);
@@ -181,7 +186,8 @@ static void a_warm_worker_that_dies_is_replaced_without_a_spin(void **state)
     run_close(&r);
 }
 
-/* A script must not wait for ever for workers that cannot start; and none are started in a loop. */
+/* A script must not wait for ever for workers that cannot start; and none are started in a
+ * loop. */
 static void workers_that_cannot_start_are_told_to_the_script(void **state)
 {
     struct sandbox_limits l = DEFAULT_LIMITS;
@@ -190,8 +196,10 @@ static void workers_that_cannot_start_are_told_to_the_script(void **state)
     l.memory_bytes = BROKEN_MEMORY;
     run_with(&r, "1", &l);
     assert_int_equal(r.outcome, SCRIPT_CRASHED);
-    assert_has(r.message, "no script worker could be started: script engine crashed (exit status 9)");
-    assert_true(r.ms >= 300 && r.ms < 2000 * slack());      /* 100 + 200 ms of pauses between three tries */
+    assert_has(r.message,
+               "no script worker could be started: script engine crashed (exit status 9)");
+    assert_true(r.ms >= 300 &&
+                r.ms < 2000 * slack()); /* 100 + 200 ms of pauses between three tries */
     run_close(&r);
 }
 
@@ -217,7 +225,8 @@ static void act(struct freer *f)
     loop_stop(f->loop);
 }
 
-static void freer_call(void *ctx, uint32_t id, struct str global, struct str key, struct str args)
+static void freer_call(void *ctx, uint32_t id, struct str global, struct str key,
+                       struct str args)
 {
     struct freer *f = ctx;
 
@@ -249,7 +258,9 @@ static void everything_may_be_freed_from_inside_a_callback(void **state)
 {
     static const struct script_ops ops = { freer_call, NULL, freer_drop, freer_end };
     static const struct script_global globals[] = { { { "srv", 3 }, NULL, 0 } };
-    struct script_job job = { STR("srv.a({}); srv.b({}); srv.c({}); await new Promise(r => setTimeout(r, 20)); throw 1"), globals, 1 };
+    struct script_job job = { STR("srv.a({}); srv.b({}); srv.c({}); await new Promise(r => "
+                                  "setTimeout(r, 20)); throw 1"),
+                              globals, 1 };
     struct sandbox_limits l = DEFAULT_LIMITS;
 
     for (int where = IN_CALL; where <= IN_END; where++) {
@@ -326,7 +337,8 @@ static int without_seccomp(void)
 
     hide_seccomp();
     sb = sandbox_new(loop, &l);
-    if (sandbox_run(sb, &job, &ops, NULL, &e) || e.kind != ERR_DENIED || !strstr(e.msg, "SYMPOSIUM_ALLOW_UNSANDBOXED=1"))
+    if (sandbox_run(sb, &job, &ops, NULL, &e) || e.kind != ERR_DENIED ||
+        !strstr(e.msg, "SYMPOSIUM_ALLOW_UNSANDBOXED=1"))
         return 1;
     sandbox_prewarm(sb);
     pass_ms(loop, 30);

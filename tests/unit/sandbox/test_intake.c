@@ -10,7 +10,9 @@ static void what_surrounds_a_script_is_removed(void **state)
         { "  ```typescript\nconst a = 3;\na\n```  \n", SCRIPT_OK, "3" },
         { "````\n`x`\n````", SCRIPT_OK, "\"x\"" },
         { "```\n```", SCRIPT_OK, "null" },
-        { "\xef\xbb\xbf" "1+2", SCRIPT_OK, "3" },
+        { "\xef\xbb\xbf"
+          "1+2",
+          SCRIPT_OK, "3" },
         { "\xef\xbb\xbf```js\n#!/usr/bin/env node\nexport default 5;\n```", SCRIPT_OK, "5" },
         { "#!/usr/bin/env node\nconst x = 4; x", SCRIPT_OK, "4" },
         { "export default async () => 7", SCRIPT_OK, "7" },
@@ -56,7 +58,7 @@ static void a_script_has_the_value_of_its_return_or_last_expression(void **state
         { "class A { static #p = 3; static get() { return A.#p } } A.get()", SCRIPT_OK, "3" },
         { "1 // a comment at the end", SCRIPT_OK, "1" },
         { "const fs = 1; fs", SCRIPT_OK, "1" },
-        { "const srv = 1; srv", SCRIPT_OK, "1" },       /* a script may reuse a server's name */
+        { "const srv = 1; srv", SCRIPT_OK, "1" }, /* a script may reuse a server's name */
     };
 
     RUN_ROWS(rows);
@@ -83,7 +85,8 @@ static void a_parse_error_names_line_and_column_of_the_submitted_text(void **sta
         { "let a = 1;\nlet z: number = 5", SCRIPT_ERROR, NULL,
           "script did not parse as JavaScript: SyntaxError: expecting ';' (line 2, column 6)" },
         { "let a = 1;\nlet z: number = 5", SCRIPT_ERROR, NULL, "leave out type annotations" },
-        { "```js\nlet a = 1;\nlet z: number = 5\n```", SCRIPT_ERROR, NULL, "(line 3, column 6)" },
+        { "```js\nlet a = 1;\nlet z: number = 5\n```", SCRIPT_ERROR, NULL,
+          "(line 3, column 6)" },
         { "#!x\n  let z: number = 5", SCRIPT_ERROR, NULL, "(line 2, column 8)" },
         /* the text of attempt 3, where there is a top-level return before the fault */
         { "return 1;\nlet z: number = 5", SCRIPT_ERROR, NULL, "(line 2, column 6)" },
@@ -109,7 +112,7 @@ static void a_text_cannot_close_its_wrapper(void **state)
         { "x) => (y", SCRIPT_ERROR, NULL, "did not parse" },
         { "1) + (2", SCRIPT_ERROR, NULL, "did not parse" },
         { "1 /*", SCRIPT_ERROR, NULL, "did not parse" },
-        { "typeof f", SCRIPT_OK, "\"undefined\"" },        /* no wrapper variable */
+        { "typeof f", SCRIPT_OK, "\"undefined\"" }, /* no wrapper variable */
         { "return typeof f", SCRIPT_OK, "\"undefined\"" },
         { "return typeof arguments", SCRIPT_OK, "\"undefined\"" },
     };
@@ -117,7 +120,8 @@ static void a_text_cannot_close_its_wrapper(void **state)
     RUN_ROWS(rows);
 }
 
-/* MS-33, MS-38: whichever wrapper ran, positions are those of the submitted text, and only the script is named */
+/* MS-33, MS-38: whichever wrapper ran, positions are those of the submitted text, and only the
+ * script is named */
 static void stacks_name_only_the_script(void **state)
 {
     static const struct {
@@ -155,16 +159,19 @@ static void a_result_is_the_engines_json(void **state)
         { "Symbol('x')", SCRIPT_OK, "null" },
         { "() => function () {}", SCRIPT_OK, "null" },
         { "NaN", SCRIPT_OK, "null" },
-        { "[NaN, Infinity, undefined, () => 1, Symbol()]", SCRIPT_OK, "[null,null,null,null,null]" },
+        { "[NaN, Infinity, undefined, () => 1, Symbol()]", SCRIPT_OK,
+          "[null,null,null,null,null]" },
         { "new Date(0)", SCRIPT_OK, "\"1970-01-01T00:00:00.000Z\"" },
         { "({ toJSON() { return { j: 1 } } })", SCRIPT_OK, "{\"j\":1}" },
         { "'\\ud800'", SCRIPT_OK, "\"\\ud800\"" },
-        { "'\\ud83d\\ude00\\u0000\\u2028'", SCRIPT_OK, "\"\xf0\x9f\x98\x80\\u0000\xe2\x80\xa8\"" },
+        { "'\\ud83d\\ude00\\u0000\\u2028'", SCRIPT_OK,
+          "\"\xf0\x9f\x98\x80\\u0000\xe2\x80\xa8\"" },
         { "new Map([[1, 2]])", SCRIPT_OK, "{}" },
         { "-0", SCRIPT_OK, "0" },
         { "const a = {}; a.a = a; a", SCRIPT_ERROR, NULL, "circular" },
         { "1n", SCRIPT_ERROR, NULL, "TypeError" },
-        { "({ get x() { throw new Error('from a getter') } })", SCRIPT_ERROR, NULL, "from a getter" },
+        { "({ get x() { throw new Error('from a getter') } })", SCRIPT_ERROR, NULL,
+          "from a getter" },
     };
 
     RUN_ROWS(rows);
@@ -189,7 +196,9 @@ static void strange_texts_do_no_harm(void **state)
         { BYTES("export default"), SCRIPT_OK },
         { BYTES("export default class {"), SCRIPT_ERROR },
         { BYTES("\\u0061 = 1"), SCRIPT_OK },
-        { BYTES("\xe2\x80\xa8" "1"), SCRIPT_OK },
+        { BYTES("\xe2\x80\xa8"
+                "1"),
+          SCRIPT_OK },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

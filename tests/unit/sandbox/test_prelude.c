@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The prelude's conformance (MS-66): each file of cases/ is a script that returns the list of its cases that failed. */
+/* The prelude's conformance (MS-66): each file of cases/ is a script that returns the list of
+ * its cases that failed. */
 #include "support.h"
 
 #include "base/file.h"
