@@ -11,9 +11,10 @@
 #include "loop/pipe.h"
 #include "loop/signal.h"
 
-/* One read hands on at most this much. One buffer serves all pipes of a loop: its bytes live
- * for one callback only. */
-#define LOOP_READ_SIZE ((size_t)64 << 10)
+/* One read hands on at most this much: little enough that even two-byte lines are dealt with in
+ * a few milliseconds. One buffer serves all pipes of a loop: its bytes live for one callback
+ * only. */
+#define LOOP_READ_SIZE ((size_t)16 << 10)
 
 /* A call put off to the end of the current callback. Embedded in its owner, so that queueing
  * allocates nothing. */
@@ -62,8 +63,9 @@ void child_drop_lingering(struct loop *l);
 
 /*
  * Reads what is there now, without waiting for the loop's turn, and hands it on, at most `max`
- * bytes. Used before a decision that depends on "nothing more is in the pipe": timers run
- * before readiness is looked at.
+ * bytes; beyond what an ordinary pipe holds (64 KiB) only as long as that is quick, so that the
+ * last gasp of a flood holds nobody up. Used before a decision that depends on "nothing more is
+ * in the pipe": timers run before readiness is looked at.
  */
 void pipe_drain(struct pipe *p, size_t max);
 

@@ -21,11 +21,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "loop/internal.h"
 
-#define READS_A_TURN 4 /* then others get theirs */
-#define DRAIN_MAX    ((size_t)4 << 20)
+/*
+ * One pipe's share of a turn of the loop: then others get theirs, however much more there is
+ * and however slowly its bytes are used up (security.md 3.1). A read once begun may overrun the
+ * time.
+ */
+#define TURN_US    2000
+#define TURN_BYTES ((size_t)256 << 10)
+/* Before a pipe is given up: what an ordinary one holds at most, then what time allows. */
+#define LAST_SURE ((size_t)64 << 10)
+#define LAST_MAX  ((size_t)4 << 20)
 #define KEEP_BYTES \
     ((size_t)64 << 10) /* an empty queue larger than this gives its memory back */
 
@@ -141,11 +150,26 @@ static ssize_t read_some(struct pipe *p, char *to)
     }
 }
 
-/* Hands on at most `max` bytes; with `all` until the kernel has no more, else until the first
- * short read. */
-static void read_into(struct pipe *p, char *to, size_t max, bool all)
+/* How much is read in one go: `sure` bytes whatever they take, then up to `most` within
+ * TURN_US.
+ */
+struct share {
+    size_t sure, most;
+    bool all; /* until the kernel has no more; else until the first short read */
+};
+
+static bool goes_on(const struct pipe *p, const struct share *s, size_t total, int64_t end_us)
 {
-    for (size_t total = 0; total < max && !p->freed && !p->paused && !p->read_ended;) {
+    if (p->freed || p->paused || p->read_ended)
+        return false;
+    return total < s->sure || (total < s->most && clock_us() < end_us);
+}
+
+static void read_into(struct pipe *p, char *to, struct share s)
+{
+    int64_t end_us = clock_us() + TURN_US;
+
+    for (size_t total = 0; goes_on(p, &s, total, end_us);) {
         ssize_t n = read_some(p, to);
 
         if (n < 0 && errno == EAGAIN)
@@ -164,14 +188,9 @@ static void read_into(struct pipe *p, char *to, size_t max, bool all)
         }
         total += (size_t)n;
         p->ops.on_data(p->ctx, (struct str){ to, (size_t)n });
-        if ((size_t)n < LOOP_READ_SIZE && !all)
+        if ((size_t)n < LOOP_READ_SIZE && !s.all)
             return; /* readiness tells if more comes */
     }
-}
-
-static void read_now(struct pipe *p, size_t max, bool all)
-{
-    read_into(p, loop_read_buf(p->loop), max, all);
 }
 
 void pipe_drain(struct pipe *p, size_t max)
@@ -183,7 +202,7 @@ void pipe_drain(struct pipe *p, size_t max)
     if (p->is_file || p->ended)
         return;
     to = mem_alloc(LOOP_READ_SIZE);
-    read_into(p, to, max, true);
+    read_into(p, to, (struct share){ .sure = LAST_SURE, .most = max, .all = true });
 }
 
 static void on_later(void *ctx)
@@ -210,7 +229,8 @@ static void on_later(void *ctx)
     if (!p->broken || p->ended || p->paused)
         return;
     if (reads(p) && !p->is_file)
-        read_now(p, DRAIN_MAX, true);
+        read_into(p, loop_read_buf(p->loop),
+                  (struct share){ .sure = LAST_SURE, .most = LAST_MAX, .all = true });
     if (!p->freed && !p->paused)
         end_once(p, &p->why);
 }
@@ -397,7 +417,8 @@ static void on_poll(uv_poll_t *h, int status, int events)
             break_pipe(p, ERR_SYS, "");
         }
     } else if (status < 0 || events & UV_READABLE) {
-        read_now(p, READS_A_TURN * LOOP_READ_SIZE, false);
+        read_into(p, loop_read_buf(p->loop),
+                  (struct share){ .sure = LOOP_READ_SIZE, .most = TURN_BYTES });
     }
     if (!p->freed)
         watch_events(p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A byte stream over a descriptor of any kind: pipe, socket, terminal, regular file (a
- * redirected stdin). Reads are handed on at once; writes never block the loop: what the kernel
+ * redirected stdin). Reads are handed on at once, from each pipe no more than its share of a
+ * turn of the loop: a flood keeps nobody waiting. Writes never block the loop: what the kernel
  * does not take waits in a queue with a ceiling.
  */
 #ifndef SYM_LOOP_PIPE_H

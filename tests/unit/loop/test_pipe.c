@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "loop/internal.h"
 #include "loop/pipe.h"
 
 struct seen {
@@ -91,6 +92,100 @@ static void reads_come_at_once_and_the_end_once(void **state)
     loop_run(x.loop); /* nothing more can come: the loop ends */
     assert_int_equal(x.ends, 1);
     seen_end(&x);
+    (void)state;
+}
+
+/* ---- floods ---- */
+
+#define SLOW_US 3000 /* longer than a pipe's share of a turn */
+
+struct flood {
+    struct loop *loop;
+    int reads, reads_before_other;
+    size_t bytes;
+    bool other_heard;
+};
+
+static void on_flood(void *ctx, struct str s)
+{
+    struct flood *f = ctx;
+
+    f->reads++;
+    f->bytes += s.n;
+    for (int64_t end = clock_us() + SLOW_US; clock_us() < end;)
+        continue;
+}
+
+static void on_other(void *ctx, struct str s)
+{
+    struct flood *f = ctx;
+
+    f->other_heard = true;
+    f->reads_before_other = f->reads;
+    loop_stop(f->loop);
+}
+
+static const struct pipe_ops flooded = { .on_data = on_flood };
+static const struct pipe_ops other = { .on_data = on_other };
+
+/* A pipe that holds as much as one can, full. Returns the reading end; the writing end stays
+ * open. */
+static int full_pipe(int *ret_write, size_t *ret_n)
+{
+    static char junk[1 << 20];
+    int fd[2], size;
+
+    assert_int_equal(pipe2(fd, O_CLOEXEC | O_NONBLOCK), 0);
+    size = fcntl(fd[1], F_SETPIPE_SZ, (int)sizeof junk);
+    memset(junk, '\n', sizeof junk);
+    *ret_n = size < 0 ? 65536 : (size_t)size;
+    assert_int_equal(write(fd[1], junk, *ret_n), *ret_n);
+    *ret_write = fd[1];
+    return fd[0];
+}
+
+/* security.md 3.1, MS-72: bytes that are slow to deal with take one read of a turn, then others
+ * have theirs. */
+static void a_flood_keeps_no_other_pipe_waiting(void **state)
+{
+    struct flood f = { .loop = loop_new() };
+    struct pipe *a, *b;
+    size_t n;
+    int fd[2], end;
+
+    a = pipe_new(f.loop, full_pipe(&end, &n), NULL, &flooded, &f);
+    assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+    b = pipe_new(f.loop, fd[0], NULL, &other, &f);
+    assert_int_equal(write(fd[1], "x", 1), 1);
+    run_until_stopped(f.loop, 2000);
+    assert_true(f.other_heard);
+    assert_true(f.reads_before_other <= 1);
+    while (f.bytes < n) /* and nothing of it is lost */
+        run_for(f.loop, 10);
+    assert_int_equal(f.bytes, n);
+    pipe_free(a);
+    pipe_free(b);
+    close(end);
+    close(fd[1]);
+    loop_free(f.loop);
+    (void)state;
+}
+
+static void the_last_bytes_of_a_flood_are_read_as_far_as_that_is_quick(void **state)
+{
+    struct flood f = { .loop = loop_new() };
+    struct pipe *p;
+    size_t n;
+    int end;
+
+    p = pipe_new(f.loop, full_pipe(&end, &n), NULL, &flooded, &f);
+    pipe_drain(p, n);
+    assert_true(f.bytes >= 65536);
+    if (n >= 4 * (size_t)65536)
+        assert_true(f.bytes < n);
+    pipe_free(p);
+    close(end);
+    loop_free(f.loop);
     (void)state;
 }
 
@@ -439,6 +534,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_come_at_once_and_the_end_once),
+        cmocka_unit_test(a_flood_keeps_no_other_pipe_waiting),
+        cmocka_unit_test(the_last_bytes_of_a_flood_are_read_as_far_as_that_is_quick),
         cmocka_unit_test(a_regular_file_and_dev_null_are_read_to_the_end),
         cmocka_unit_test(a_regular_file_obeys_pause_and_may_be_freed_while_it_is_read),
         cmocka_unit_test(writes_to_a_file_go_through),
