@@ -76,13 +76,14 @@ static void without_a_file_lines_go_to_stderr(void **state)
     pid_t pid = fork();
 
     if (pid == 0) {
-        freopen(out, "w", stdout);
-        freopen(err, "w", stderr);
+        if (!freopen(out, "w", stdout) || !freopen(err, "w", stderr))
+            _exit(1);
         log_warn("server 'fs' failed: token=%s", "abc");
         fflush(stdout);
         _exit(0);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
     assert_str(content(out), "");
     assert_str(content(err), "symposium: warn: server 'fs' failed: token=[redacted]\n");
 }
