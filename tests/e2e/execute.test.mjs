@@ -219,7 +219,7 @@ test('MS-47: the ladder from a result to a value', async () => {
     assert.deepEqual(await said('protocol'), [true, 'a.protocol: bad argument z'], 'MS-50');
 });
 
-test('MS-48 MS-49: wrapped results, and results off their declared shape', async () => {
+test('MS-48 MS-49 MCP-C19: wrapped results, and results off their declared shape', async () => {
     const s = await calling();
     const of = async tool => s.execute(`await a.${tool}({})`);
     assert.equal((await of('wrapped')).value, 5);

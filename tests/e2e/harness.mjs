@@ -264,7 +264,10 @@ export class Session {
             this.exit = { code, signal, at: performance.now() };
             done(this.exit);
         }));
-        this.closed = new Promise(done => this.child.on('close', done));
+        this.closed = new Promise(done => this.child.on('close', () => {
+            for (const asked of this.asked.values()) asked.fail?.(new Error(`it ended (${JSON.stringify(this.exit)}) before it answered ${asked.method}; stderr: ${this.stderr.slice(-1000)}`));
+            done();
+        }));
         this.child.on('error', e => this.problems.push(`spawn: ${e.message}`));
         this.child.stdin.on('error', () => {});
         let rest = Buffer.alloc(0);
@@ -300,7 +303,7 @@ export class Session {
         this.messages.push({ m, text, at, asked, revision: asked?.revision ?? this.revision });
         if (asked?.done) {
             asked.done(m);
-            asked.done = undefined;
+            asked.done = asked.fail = undefined;
         }
         this.listeners.forEach(f => f(m));
     }
@@ -313,7 +316,8 @@ export class Session {
         let answer;
         if (m.id !== undefined && m.method !== undefined) {
             const asked = { method: m.method, revision: modern ? MODERN : this.revision, sent: performance.now() };
-            answer = new Promise(done => { asked.done = done; });
+            answer = new Promise((done, fail) => { Object.assign(asked, { done, fail }); });
+            answer.catch(() => {});     // who does not wait for it does not care
             this.asked.set(JSON.stringify(m.id), asked);
         }
         this.raw(JSON.stringify({ jsonrpc: '2.0', ...m }));
