@@ -1,58 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The server role, line by line. Each row names the ids it proves. */
+/* The server role, line by line. Each row names the ids it proves. Modern requests have a file
+ * of their own. */
 #include "support.h"
 
-#include "script.h"
-
-#define REQ(id, method, params) \
-    ">{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":" params "}"
-#define BARE(id, method) ">{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
-#define NOTE(method, params) \
-    ">{\"jsonrpc\":\"2.0\",\"method\":\"" method "\",\"params\":" params "}"
-#define OK(id, result) \
-    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" result ",\"error\":\"<absent>\"}"
-#define ERR(id, code) \
-    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code ",\"message\":\"<any>\"}}"
-#define ERR_DATA(id, code, data)                                    \
-    "<{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code \
-    ",\"message\":\"<any>\",\"data\":" data "}}"
-#define ERR_NOID(code) ERR("\"<absent>\"", code)
-
-#define V          "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\""
-#define C          "\"io.modelcontextprotocol/clientCapabilities\":{}"
-#define META       "\"_meta\":{" V "," C "}"
-#define META_TOKEN "\"_meta\":{" V "," C ",\"progressToken\":\"tok\"}"
-#define SUB        "io.modelcontextprotocol/subscriptionId"
-
-#define INIT(version)                     \
-    REQ("1", "initialize",                \
-        "{\"protocolVersion\":\"" version \
-        "\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}")
-#define INITED(version)      OK("1", "{\"protocolVersion\":\"" version "\"}")
-#define HELLO(version)       INIT(version), INITED(version), NOTE("notifications/initialized", "{}")
-#define CALL(id, name, rest) REQ(id, "tools/call", "{\"name\":\"" name "\"" rest "}")
-#define TEXT(id, text)                                                                       \
-    OK(id, "{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}],\"isError\":\"<absent>" \
-           "\"}")
-
-struct scenario {
-    const char *what;
-    const char *const *lines;
-};
-#define LINES(...)        \
-    (const char *const[]) \
-    {                     \
-        __VA_ARGS__, NULL \
-    }
-
-static void run_all(const struct scenario *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        print_message("    %s\n", rows[i].what);
-        script_run(rows[i].lines);
-    }
-}
-#define RUN(rows) run_all(rows, ARRAY_LEN(rows))
+#include "messages.h"
 
 /* ---- handshake ---- */
 
@@ -297,9 +248,6 @@ static void a_definition_loses_what_the_revision_lacks(void **state)
 
 static void a_result_loses_what_the_revision_lacks(void **state)
 {
-#define AUDIO "{\"type\":\"audio\",\"data\":\"AAAA\"}"
-#define COPY  "{\"type\":\"text\",\"text\":\"{\\\"n\\\":1.50}\"}"
-#define NOVEL "{\"type\":\"novel\",\"x\":1}"
     const struct scenario rows[] = {
         { "2024-11-05", LINES(HELLO("2024-11-05"), CALL("2", "rich", ""),
                               OK("2", "{\"content\":[{\"type\":\"text\",\"data\":\"<absent>\"},"
@@ -367,153 +315,6 @@ static void resources(void **state)
                 ERR("3", "-32602")) },
         { "subscribing is not offered",
           LINES(REQ("2", "resources/subscribe", "{\"uri\":\"x://a\"}"), ERR("2", "-32601")) },
-    };
-
-    RUN(rows);
-}
-
-/* ---- modern ---- */
-
-#define INFO                                \
-    "\"_meta\":{\"io.modelcontextprotocol/" \
-    "serverInfo\":{\"name\":\"fixture\",\"title\":\"Fixture\",\"version\":\"1.2\"}}"
-#define CACHE    "\"ttlMs\":0,\"cacheScope\":\"private\""
-#define DISCOVER REQ("\"d\"", "server/discover", "{" META "}")
-#define DISCOVERED                                                                            \
-    OK("\"d\"", "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"        \
-                "\"capabilities\":{\"tools\":"                                                \
-                "{\"listChanged\":true},\"resources\":{}},\"instructions\":\"how to\"," CACHE \
-                "," INFO ",\"serverInfo\":\"<absent>\",\"protocolVersion\":\"<absent>\"}")
-
-static void modern_results_carry_their_envelope(void **state)
-{
-    const struct scenario rows[] = {
-        { "MCP-M1, M2: discover as the first request, twice",
-          LINES(DISCOVER, DISCOVERED, DISCOVER, DISCOVERED) },
-        { "MCP-M2: never sent", LINES(REQ("0", "tools/list", "{" META "}"),
-                                      OK("0", "{\"tools\":[\"<any>\",\"<any>\"]}")) },
-        { "MCP-M5, M6: tools/list; the handler's _meta is merged",
-          LINES(REQ("0", "tools/list", "{" META "}"),
-                OK("0", "{\"resultType\":\"complete\"," CACHE ",\"_meta\":{\"k\":1,"
-                        "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"fixture\"}}}")) },
-        { "MCP-M5: tools/call has resultType and serverInfo, and no ttlMs",
-          LINES(CALL("0", "rich", "," META),
-                OK("0",
-                   "{\"resultType\":\"complete\",\"ttlMs\":\"<absent>\",\"cacheScope\":\"<"
-                   "absent>\"," INFO ",\"structuredContent\":{\"n\":1.50},\"content\":[" AUDIO
-                   ",{\"icons\":[]},{\"_meta\":{}}," NOVEL "]}")) },
-        { "MCP-M6: the resource cacheables; a handler's own ttlMs stays",
-          LINES(REQ("1", "resources/list", "{" META "}"),
-                OK("1", "{\"resultType\":\"complete\"," CACHE "," INFO "}"),
-                REQ("2", "resources/templates/list", "{" META "}"),
-                OK("2", "{\"resultType\":\"complete\"," CACHE "," INFO "}"),
-                REQ("3", "resources/read", "{\"uri\":\"x://a\"," META "}"),
-                OK("3",
-                   "{\"resultType\":\"complete\",\"ttlMs\":5,\"cacheScope\":\"private\"," INFO
-                   "}")) },
-        { "errors carry no _meta",
-          LINES(CALL("0", "nope", "," META),
-                "<{\"id\":0,\"error\":{\"code\":-32602,\"_meta\":\"<absent>\"},"
-                "\"_meta\":\"<absent>\"}") },
-    };
-
-    RUN(rows);
-}
-
-static void modern_requests_are_checked(void **state)
-{
-    const struct scenario rows[] = {
-        { "MCP-M3: discover and listen without claim name what is missing",
-          LINES(BARE("1", "server/discover"), ERR("1", "-32602"),
-                REQ("2", "subscriptions/listen", "{\"notifications\":{}}"),
-                ERR("2", "-32602")) },
-        { "MCP-M3: missing or mistyped capabilities, mistyped version",
-          LINES(REQ("1", "tools/list", "{\"_meta\":{" V "}}"), ERR("1", "-32602"),
-                REQ("2", "tools/list",
-                    "{\"_meta\":{" V ",\"io.modelcontextprotocol/clientCapabilities\":[]}}"),
-                ERR("2", "-32602"),
-                REQ("3", "tools/list",
-                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":7," C "}}"),
-                ERR("3", "-32602"), REQ("4", "server/discover", "{\"_meta\":{" V "}}"),
-                ERR("4", "-32602")) },
-        { "MCP-M3: clientInfo is not needed, and extra keys do no harm",
-          LINES(REQ("1", "tools/list",
-                    "{\"_meta\":{" V "," C
-                    ",\"io.modelcontextprotocol/clientInfo\":5,\"traceparent\":\"00\"}}"),
-                OK("1", "{\"resultType\":\"complete\"}")) },
-        { "an invalid log level is refused, a valid one taken; MCP-M11: nothing is logged to "
-          "the client",
-          LINES(REQ("1", "tools/list",
-                    "{\"_meta\":{" V "," C ",\"io.modelcontextprotocol/logLevel\":\"loud\"}}"),
-                ERR("1", "-32602"),
-                REQ("2", "tools/list",
-                    "{\"_meta\":{" V "," C ",\"io.modelcontextprotocol/logLevel\":\"debug\"}}"),
-                OK("2", "{}")) },
-        { "MCP-M4: another version is -32022 with what discover lists",
-          LINES(REQ("1", "tools/list",
-                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2027-01-01\"," C
-                    "}}"),
-                ERR_DATA("1", "-32022",
-                         "{\"supported\":[\"2026-07-28\"],\"requested\":\"2027-01-01\"}"),
-                REQ("2", "server/discover",
-                    "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2025-11-25\"," C
-                    "}}"),
-                ERR_DATA("2", "-32022",
-                         "{\"supported\":[\"2026-07-28\"],\"requested\":\"2025-11-25\"}")) },
-        { "MCP-M13: what modern revisions removed is -32601",
-          LINES(REQ("1", "initialize", "{\"protocolVersion\":\"2025-11-25\"," META "}"),
-                ERR("1", "-32601"), REQ("2", "ping", "{" META "}"), ERR("2", "-32601"),
-                REQ("3", "logging/setLevel", "{\"level\":\"info\"," META "}"),
-                ERR("3", "-32601"),
-                REQ("4", "resources/subscribe", "{\"uri\":\"x://a\"," META "}"),
-                ERR("4", "-32601"),
-                REQ("5", "resources/unsubscribe", "{\"uri\":\"x://a\"," META "}"),
-                ERR("5", "-32601")) },
-        { "MCP-M16: nothing is inferred from earlier requests",
-          LINES(REQ("1", "tools/list", "{" META "}"), OK("1", "{}"),
-                REQ("2", "tools/list", "{\"_meta\":{" V "}}"), ERR("2", "-32602"),
-                CALL("3", "echo", "," META_TOKEN), TEXT("3", "no arguments"),
-                CALL("4", "steps", "," META), TEXT("4", "done")) },
-    };
-
-    RUN(rows);
-}
-
-/* mcp.md 1.1, row by row; MCP-M17. */
-static void both_eras_share_one_pipe(void **state)
-{
-    const struct scenario rows[] = {
-        { "MCP-M17: initialize after a discover probe",
-          LINES(DISCOVER, DISCOVERED, HELLO("2025-11-25"), BARE("2", "tools/list"),
-                OK("2", "{\"resultType\":\"<absent>\"}")) },
-        { "discover after a legacy handshake is answered",
-          LINES(HELLO("2025-11-25"), DISCOVER, DISCOVERED) },
-        { "no handshake, no claim: the latest legacy revision",
-          LINES(
-              BARE("1", "tools/list"),
-              OK("1", "{\"tools\":[{\"icons\":[]},\"<any>\"],\"resultType\":\"<absent>\"}")) },
-        { "only modern requests so far: a request without claim is refused",
-          LINES(REQ("1", "tools/list", "{" META "}"), OK("1", "{}"), BARE("2", "tools/list"),
-                ERR("2", "-32602"), BARE("3", "ping"), ERR("3", "-32602"),
-                REQ("4", "tools/list", "{" META "}"),
-                OK("4", "{\"resultType\":\"complete\"}")) },
-        { "but initialize opens the other era, and both go on beside each other",
-          LINES(REQ("0", "tools/list", "{" META "}"), OK("0", "{}"), HELLO("2025-06-18"),
-                BARE("2", "ping"), OK("2", "{}"), REQ("3", "tools/list", "{" META "}"),
-                OK("3", "{\"resultType\":\"complete\"}"), BARE("4", "tools/list"),
-                OK("4", "{\"resultType\":\"<absent>\"}")) },
-        { "a malformed claim is never served as legacy",
-          LINES(HELLO("2025-11-25"), REQ("2", "tools/list", "{\"_meta\":{" V "}}"),
-                ERR("2", "-32602"), BARE("3", "ping"), OK("3", "{}")) },
-        { "initialize with a claim that is not valid is a legacy handshake",
-          LINES(REQ("1", "initialize",
-                    "{\"protocolVersion\":\"2025-06-18\",\"_meta\":{\"io.modelcontextprotocol/"
-                    "protocolVersion\":\"2025-06-18\"}}"),
-                INITED("2025-06-18")) },
-        { "_meta without the version key is no claim",
-          LINES(HELLO("2025-11-25"),
-                REQ("2", "tools/list", "{\"_meta\":{\"progressToken\":1}}"),
-                OK("2", "{\"resultType\":\"<absent>\"}")) },
     };
 
     RUN(rows);
@@ -640,84 +441,6 @@ static void at_most_so_many_requests_are_open(void **state)
     script_server_free(s);
 }
 
-/* ---- listen and list_changed ---- */
-
-#define LISTEN(id, filter) \
-    REQ(id, "subscriptions/listen", "{\"notifications\":" filter "," META "}")
-#define ACK(id, accepted)                                                                  \
-    "<{\"id\":\"<absent>\",\"method\":\"notifications/subscriptions/"                      \
-    "acknowledged\",\"params\":{\"notifications\":" accepted ",\"_meta\":{\"" SUB "\":" id \
-    "}}}"
-#define CHANGED(id)                                           \
-    "<{\"id\":\"<absent>\",\"method\":\"notifications/tools/" \
-    "list_changed\",\"params\":{\"_meta\":{\"" SUB "\":" id "}}}"
-#define CHANGED_LEGACY                                        \
-    "<{\"id\":\"<absent>\",\"method\":\"notifications/tools/" \
-    "list_changed\",\"params\":\"<absent>\"}"
-#define ALL                                                                                 \
-    "{\"toolsListChanged\":true,\"promptsListChanged\":true,\"resourcesListChanged\":true," \
-    "\"resourceSubscriptions\":[\"x://a\"]}"
-#define ONLY                                                                                   \
-    "{\"toolsListChanged\":true,\"promptsListChanged\":\"<absent>\",\"resourcesListChanged\":" \
-    "\"<absent>\","                                                                            \
-    "\"resourceSubscriptions\":\"<absent>\"}"
-
-static void listens(void **state)
-{
-    const struct scenario rows[] = {
-        { "MCP-M12: acknowledged first, with what we can serve; the id keeps its type",
-          LINES(LISTEN("\"listen:0\"", ALL), ACK("\"listen:0\"", ONLY), "!changed",
-                CHANGED("\"listen:0\""), "!open 0") },
-        { "MCP-M12: several at once, each by its filter",
-          LINES(LISTEN("1", ALL), ACK("1", ONLY), LISTEN("\"1\"", "{}"),
-                ACK("\"1\"", "{\"toolsListChanged\":\"<absent>\"}"),
-                LISTEN("2", "{\"toolsListChanged\":false}"),
-                ACK("2", "{\"toolsListChanged\":\"<absent>\"}"), LISTEN("3", ALL),
-                ACK("3", ONLY), "!changed", CHANGED("1"), CHANGED("3"),
-                REQ("4", "tools/list", "{" META "}"), OK("4", "{}")) },
-        { "MCP-M12: cancel ends it silently",
-          LINES(LISTEN("1", ALL), ACK("1", ONLY),
-                NOTE("notifications/cancelled", "{\"requestId\":1," META "}"), "!changed",
-                LISTEN("1", ALL), ACK("1", ONLY)) },
-        { "at the end of input each is answered, once",
-          LINES(LISTEN("1", ALL), ACK("1", ONLY), LISTEN("\"b\"", ALL), ACK("\"b\"", ONLY),
-                "!eof", OK("1", "{\"resultType\":\"complete\",\"_meta\":{\"" SUB "\":1}}"),
-                OK("\"b\"", "{\"resultType\":\"complete\",\"_meta\":{\"" SUB "\":\"b\"}}"),
-                "!eof") },
-        { "the id of an open listen is not free",
-          LINES(LISTEN("1", ALL), ACK("1", ONLY), REQ("1", "tools/list", "{" META "}"),
-                ERR_NOID("-32600")) },
-        { "notifications must be an object",
-          LINES(REQ("1", "subscriptions/listen", "{" META "}"), ERR("1", "-32602")) },
-        { "MCP-L5: a legacy client is told after its initialized, never before",
-          LINES("!changed", INIT("2025-11-25"), INITED("2025-11-25"), "!wait 1100", "!changed",
-                "!wait 1100", NOTE("notifications/initialized", "{}"), "!changed",
-                CHANGED_LEGACY) },
-        { "MS-75: at most once a second, and none is lost; both eras",
-          LINES(HELLO("2025-11-25"), LISTEN("9", ALL), ACK("9", ONLY), "!changed",
-                CHANGED_LEGACY, CHANGED("9"), "!changed", "!changed", "!wait 500",
-                BARE("2", "ping"), OK("2", "{}"), "!wait 700", CHANGED_LEGACY, CHANGED("9"),
-                "!wait 1100") },
-    };
-
-    RUN(rows);
-}
-
-static void at_most_so_many_listens(void **state)
-{
-    struct script_server *s = script_server_new(NULL);
-    char line[512];
-
-    for (int i = 0; i < MCP_SERVER_MAX_LISTENS; i++) {
-        snprintf(line, sizeof line, LISTEN("%d", "{}"), i);
-        script_line(s, line);
-        script_line(s, "<{\"method\":\"notifications/subscriptions/acknowledged\"}");
-    }
-    script_line(s, LISTEN("9000", "{}"));
-    script_line(s, ERR("9000", "-32603"));
-    script_server_free(s);
-}
-
 /* ---- session ---- */
 
 static void on_session_is_told_once_and_not_by_a_probe(void **state)
@@ -795,16 +518,11 @@ int main(void)
         cmocka_unit_test(a_definition_loses_what_the_revision_lacks),
         cmocka_unit_test(a_result_loses_what_the_revision_lacks),
         cmocka_unit_test(resources),
-        cmocka_unit_test(modern_results_carry_their_envelope),
-        cmocka_unit_test(modern_requests_are_checked),
-        cmocka_unit_test(both_eras_share_one_pipe),
         cmocka_unit_test(progress),
         cmocka_unit_test(cancellation),
         cmocka_unit_test(the_cancel_function_is_called_once_by_cancel_or_by_the_end),
         cmocka_unit_test(a_cancel_function_may_free_the_server),
         cmocka_unit_test(at_most_so_many_requests_are_open),
-        cmocka_unit_test(listens),
-        cmocka_unit_test(at_most_so_many_listens),
         cmocka_unit_test(on_session_is_told_once_and_not_by_a_probe),
         cmocka_unit_test(idle_is_told_when_the_last_request_ends),
     };
