@@ -59,8 +59,8 @@ const struct command cli_commands[] = {
       .usage = "exec FILE|-",
       .help = "The same engine as execute: plain JavaScript in a sandbox, each server a global. The value\n"
               "of the last expression, or of a top-level return, goes to stdout as JSON; console output,\n"
-              "notes and errors go to stderr. With -v the last line tells how many bytes of tool results\n"
-              "the script used up. Exit status 1 on an error result. `-` reads the script from stdin.\n",
+              "notes and errors go to stderr. With -v a line tells how many bytes of tool results stayed in\n"
+              "the sandbox. Exit status 1 on an error result. `-` reads the script from stdin.\n",
       .example = "  symposium exec todos.js\n"
                  "  echo 'await fs.list_directory({path: \"notes\"})' | symposium exec -\n",
       .words = WORD_FILE, .run = cmd_exec },

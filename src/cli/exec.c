@@ -42,8 +42,8 @@ static void put_usage(struct exec *x, const struct reply *r)
     if (!cli.json) {
         if (cli.verbose)
             fprintf(stderr,
-                    "%u calls; %zu bytes of results stayed in the sandbox, %zu came back\n",
-                    calls, r->bytes_in, r->end->result_total);
+                    "%u call%s; %zu bytes of results stayed in the sandbox, %zu came back\n",
+                    calls, calls == 1 ? "" : "s", r->bytes_in, r->end->result_total);
         return;
     }
     w = report_event(&x->report, "usage");

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { T, basic, bin, scenario, slack, until, within } from './harness.mjs';
+import { T, basic, bin, npm, root, scenario, slack, until, within } from './harness.mjs';
 
 /** One run to its end: {code, signal, out, err}. */
 function run(place, args, { input = '', cwd = place.workspace, env = {}, program = bin, ms = 20000 } = {}) {
@@ -371,7 +371,7 @@ scenario('CL-2: completion works in bash', async place => {
         complete_words symposium 'do'; complete_words symposium --workspace /usr 'to'; complete_words symposium tools --f
         complete_words symposium completion ''; complete_words symposium exec a.; complete_words symposium help c; complete_words symposium trust -`;
     place.write('work/a.js', '');
-    const r = await run(place, ['-c', script], { program: 'bash' });
+    const r = await run(place, ['--norc', '-c', script], { program: 'bash' });
     assert.deepEqual(r.out.split('\n').slice(0, 6), ['doctor', 'tools', '--full', 'bash zsh', 'a.js', 'call completion'], r.err);
     assert.match(r.out, /--remove --yes --workspace/);
 });
@@ -415,11 +415,43 @@ scenario('CF-3: with the meta-server disabled the commands say so and doctor not
     assert.ok(type(json(await run(place, ['doctor', '--json'])), 'note').some(n => n.text.includes('enabled = false')));
 });
 
-scenario('CL-1: every command printed in the guide\'s help is one that exists', async place => {
+// --- what the documents say ---------------------------------------------------------------------------------------------
+const page = name => fs.readFileSync(path.join(root, 'docs', name), 'utf8');
+/** The indented blocks of one section, as one script. */
+const blocks = (text, section) => text.split(/^## /m).find(s => s.startsWith(section))
+    .split('\n').filter(l => l.startsWith('    ') || l === '').map(l => l.slice(4)).join('\n');
+
+scenario('CL-1: the commands of the guide work as written', async place => {
+    const shell = script => run(place, ['--norc', '-euc', script], {
+        program: 'bash', env: { PATH: `${place.path('bin')}:${npm('.bin')}:${process.env.PATH}`, SYMPOSIUM_HOME: undefined },
+    });
+    fs.mkdirSync(place.path('bin'));
+    fs.symlinkSync(bin, place.path('bin/symposium'));
+    place.write('work/notes/a.md', 'TODO: rest\n');
+    place.write('work/notes/b.md', 'done\n');
+    const start = page('guide/getting-started.md');
+    const plugin = await shell(blocks(start, '3.'));
+    assert.equal(plugin.code, 0, plugin.err);
+    const tried = await shell(blocks(start, '4.'));
+    assert.equal(tried.code, 0, tried.err);
+    assert.match(tried.out, /active +notes[^]*ok +fs +\d+ tools[^]*list_directory - [^]*declare const fs[^]*\[DIR\] notes[^]*\n2\n$/);
+    place.write('work/todos.js', page('guide/scripts.md').split('\n\nSave it')[0].split('\n').filter(l => l.startsWith('    ')).join('\n'));
+    const todos = await shell('symposium exec todos.js');
+    assert.deepEqual([todos.code, todos.out], [0, '["a.md"]\n'], todos.err);
+});
+
+scenario('CL-1: every command in the documents exists, and every one that exists is in the reference', async place => {
     const { out } = await run(place, ['--help']);
-    for (const page of ['docs/guide/getting-started.md', 'docs/reference/cli.md']) {
-        const file = path.resolve(import.meta.dirname, '../..', page);
-        for (const [, name] of fs.readFileSync(file, 'utf8').matchAll(/^\s*(?:\$ )?symposium (?:--?\w+ )*([a-z][a-z-]+)/gm))
-            assert.match(out, new RegExp(`^  ${name} `, 'm'), `${page}: ${name}`);
-    }
+    const exists = [...out.matchAll(/^ {2}([a-z][a-z-]+) {2}/gm)].map(m => m[1]);
+    for (const name of ['guide/getting-started.md', 'guide/writing-a-plugin.md', 'guide/scripts.md', 'guide/troubleshooting.md', 'reference/cli.md'])
+        for (const [, command] of page(name).matchAll(/(?:^|`)\s*symposium (?:--?\w+ )*([a-z][a-z-]+)/gm))
+            assert.ok(exists.includes(command), `${name}: ${command}`);
+    for (const command of exists) assert.match(page('reference/cli.md'), new RegExp(`^## ${command}$`, 'm'));
+});
+
+scenario('CL-1: the limits in the reference are constants of the source', async () => {
+    const source = ['src', 'pms'].flatMap(d => fs.readdirSync(path.join(root, d), { recursive: true }).filter(f => /\.[ch]$/.test(f))
+        .map(f => fs.readFileSync(path.join(root, d, f), 'utf8'))).join('\n');
+    for (const [, name] of page('reference/limits.md').matchAll(/`([A-Z][A-Z_]{3,})`/g))
+        assert.ok(source.includes(`#define ${name} `), name);
 });
