@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What unit tests of base and text share. Include first: cmocka wants its own order of headers.
- */
+/* What unit tests share. Include first: cmocka wants its own order of headers. */
 #ifndef SYM_TEST_CHECK_H
 #define SYM_TEST_CHECK_H
 

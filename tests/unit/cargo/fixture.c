@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../check.h"
 
 #include "base/file.h"
 #include "base/path.h"
@@ -67,12 +58,12 @@ static void unpack(struct fixture *f, struct str text)
 
 void fixture_make(struct fixture *f, const char *name)
 {
-    char top[] = "/tmp/symposium-cargo-XXXXXX";
+    char top[PATH_MAX];
     auto_buf text = BUF(MAX_FIXTURE);
     struct error e = { 0 };
 
     *f = (struct fixture){ 0 };
-    assert_non_null(mkdtemp(top));
+    make_temp_dir(top);
     f->top = arena_z(&f->arena, str_of(top));
     f->root = path_join(&f->arena, f->top, "root");
     if (!file_mkdirs(f->root, &e))
@@ -84,16 +75,8 @@ void fixture_make(struct fixture *f, const char *name)
     unpack(f, buf_str(&text));
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 void fixture_free(struct fixture *f)
 {
-    nftw(f->top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(f->top);
     arena_free(&f->arena);
 }

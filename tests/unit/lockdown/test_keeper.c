@@ -1,43 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The keeper at its wire (base/keeper_wire.h), without a loop; loop/test_child has it at work.
  * WK-8. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../check.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/keeper_wire.h"
-#include "base/mem.h"
 #include "base/proctree.h"
 #include "lockdown/keeper.h"
 
 #define GRACE_MS       5000
 #define RUNNERS        20
 #define RUNNER_LIFE_MS 20000 /* a failed test does not leave them for ever */
-
-static int slack(void)
-{
-    const char *s = getenv("TEST_SLACK");
-    int n = s ? atoi(s) : 0;
-
-    return n > 0 ? n : 4;
-}
 
 struct kept {
     pid_t keeper;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Each test that says "either way" runs its programs directly and under a keeper: the contract
  * is the same. */
-#include "support.h"
+#include "../loop_check.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "support.h"
+#include "../loop_check.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../check.h"
 
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "loop/timer.h"
 #include "plugins/predicate_cache.h"
@@ -242,13 +231,6 @@ static void evaluation_goes_left_to_right_and_no_further_than_needed(void **stat
     assert_true(holds(p, "all(shell(echo >> ran), any(shell(exit 1), shell(echo >> ran)))"));
     assert_int_equal(lines_in(p, "ran"), 2);
     place_free(p);
-}
-
-static int slack(void)
-{
-    const char *z = getenv("TEST_SLACK");
-
-    return z && atoi(z) > 0 ? atoi(z) : 4;
 }
 
 /* PL-22: 10 s by default; here 200 ms */

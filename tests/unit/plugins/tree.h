@@ -3,16 +3,9 @@
 #ifndef SYM_TESTS_PLUGINS_TREE_H
 #define SYM_TESTS_PLUGINS_TREE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "../check.h"
 
-#include <cmocka.h>
-#include <ftw.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -26,22 +19,17 @@ struct tree {
 
 static inline struct tree tree_new(void)
 {
-    char name[] = "/tmp/sym-plugins-XXXXXX";
+    char name[PATH_MAX];
     struct tree t = { 0 };
 
-    assert_non_null(mkdtemp(name));
+    make_temp_dir(name);
     t.root = path_real(&t.a, name, NULL);
     return t;
 }
 
-static inline int tree_remove(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    return remove(path);
-}
-
 static inline void tree_free(struct tree *t)
 {
-    nftw(t->root, tree_remove, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(t->root);
     arena_free(&t->a);
 }
 
@@ -63,12 +51,6 @@ static inline const char *tree_put(struct tree *t, const char *rel, const char *
     assert_true(file_mkdirs(path_dir(&t->a, path), &e));
     assert_true(file_write_atomic(path, str_of(text), 0644, &e));
     return path;
-}
-
-static inline void assert_str(struct str got, const char *want)
-{
-    if (!str_is(got, want))
-        fail_msg("got '%.*s', want '%s'", STR_F(got), want);
 }
 
 /* "any(depends-on(a), depends-on(b)) env(C)": how lists of atoms were lowered is visible

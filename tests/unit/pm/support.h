@@ -3,77 +3,11 @@
 #ifndef SYM_TEST_PM_SUPPORT_H
 #define SYM_TEST_PM_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "../loop_check.h"
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/path.h"
-#include "loop/loop.h"
-#include "loop/timer.h"
-
-/* Bounds on time are multiplied by this: sanitizers and busy machines are slow. */
-static inline int slack(void)
-{
-    const char *s = getenv("TEST_SLACK");
-    int n = s ? atoi(s) : 0;
-
-    return n > 0 ? n : 4;
-}
-
-struct patience {
-    struct loop *loop;
-    bool over;
-};
-
-static inline void lose_patience(void *ctx)
-{
-    struct patience *p = ctx;
-
-    p->over = true;
-    loop_stop(p->loop);
-}
-
-/* Runs the loop until somebody stops it; fails the test when that takes longer than ms * slack.
- */
-static inline void run_until_stopped(struct loop *l, int ms)
-{
-    struct patience p = { .loop = l };
-    struct timer *t = timer_new(l, lose_patience, &p);
-
-    timer_set(t, ms * slack());
-    loop_run(l);
-    timer_free(t);
-    if (p.over)
-        fail_msg("nothing stopped the loop within %d ms", ms * slack());
-}
-
-static inline void stop_loop(void *ctx)
-{
-    loop_stop(ctx);
-}
-
-/* Lets the loop run for so long, whatever happens. */
-static inline void run_for(struct loop *l, int ms)
-{
-    struct timer *t = timer_new(l, stop_loop, l);
-
-    timer_set(t, ms);
-    loop_run(l);
-    timer_free(t);
-}
 
 static inline void assert_has(const char *text, const char *part)
 {
@@ -87,27 +21,18 @@ struct scratch {
     const char *dir;
 };
 
-static inline int scratch_remove(const char *path, const struct stat *st, int kind,
-                                 struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 static inline void scratch_make(struct scratch *s)
 {
-    char dir[] = "/tmp/symposium-pm-XXXXXX";
+    char dir[PATH_MAX];
 
     *s = (struct scratch){ 0 };
-    assert_non_null(mkdtemp(dir));
+    make_temp_dir(dir);
     s->dir = arena_z(&s->arena, str_of(dir));
 }
 
 static inline void scratch_free(struct scratch *s)
 {
-    nftw(s->dir, scratch_remove, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(s->dir);
     arena_free(&s->arena);
 }
 

@@ -374,21 +374,27 @@ static void the_environment_is_a_list_of_names_and_nothing_else(void **state)
         "API_TOKEN", "SYMPOSIUM_HOME", "LD_PRELOAD_X",          "CARGOX", "PATHX",
         "LC",        "FAKE_PM_LOG2",   "AWS_SECRET_ACCESS_KEY",
     };
+    bool ours[ARRAY_LEN(passed)];
     struct pm_process *p;
     struct bench b;
 
     (void)state;
     set_up(&b);
-    for (size_t i = 0; i < ARRAY_LEN(passed); i++)
+    for (size_t i = 0; i < ARRAY_LEN(passed); i++) {
+        ours[i] = !getenv(passed[i]);
         setenv(passed[i], "x", 0);
+    }
     for (size_t i = 0; i < ARRAY_LEN(kept_back); i++)
         setenv(kept_back[i], "x", 1);
     p = fake(&b, "names", "");
     list(&b, p, 5000);
     run_until_stopped(b.loop, 5000);
-    for (size_t i = 0; i < ARRAY_LEN(passed); i++)
+    for (size_t i = 0; i < ARRAY_LEN(passed); i++) {
         assert_has(buf_z(&b.out.result),
                    arena_printf(&b.scratch.arena, "\"name\":\"%s\"", passed[i]));
+        if (ours[i])
+            unsetenv(passed[i]);
+    }
     for (size_t i = 0; i < ARRAY_LEN(kept_back); i++) {
         if (strstr(buf_z(&b.out.result),
                    arena_printf(&b.scratch.arena, "\"name\":\"%s\"", kept_back[i])))

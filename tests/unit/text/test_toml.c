@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../check.h"
 
-#include <cmocka.h>
-
-#include "base/clock.h"
-#include "base/mem.h"
 #include "text/toml.h"
 
 static struct toml_val *parse(struct arena *a, const char *z)
@@ -317,13 +309,6 @@ static void every_ceiling_is_held(void **state)
     buf_addz(&number, "a = ");
     buf_fill(&number, '1', TOML_MAX_NUMBER + 1);
     assert_int_equal(kind_of_failure(buf_str(&number)), ERR_LIMIT);
-}
-
-static int slack(void)
-{
-    const char *z = getenv("TEST_SLACK");
-
-    return z && atoi(z) > 0 ? atoi(z) : 4;
 }
 
 /* A table searched one by one would need 1.25e9 comparisons here. */

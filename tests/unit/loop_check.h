@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the tests of this folder share. Include first: cmocka wants its own order of headers. */
-#ifndef SYM_TEST_LOOP_SUPPORT_H
-#define SYM_TEST_LOOP_SUPPORT_H
+/* check.h for tests that run a loop. */
+#ifndef SYM_TEST_LOOP_CHECK_H
+#define SYM_TEST_LOOP_CHECK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "check.h"
 
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-
-/* Bounds on time are multiplied by this: sanitizers and busy machines are slow. */
-static inline int slack(void)
-{
-    const char *s = getenv("TEST_SLACK");
-    int n = s ? atoi(s) : 0;
-
-    return n > 0 ? n : 4;
-}
-
-static inline void assert_str(struct str got, const char *want)
-{
-    if (!str_is(got, want))
-        fail_msg("'%.*s' instead of '%s'", STR_F(got), want);
-}
 
 struct patience {
     struct loop *loop;
