@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Our own figures: each function measures once, the rounds of figures.mjs call it again and again.
+import path from 'node:path';
+import { bin, drive, envOf, exits, expect, home, median, ms, nodeEcho, steps, tools } from './lib.mjs';
+
+const serve = [bin, 'mcp-serve'];
+const DEADLINE_SECS = 2;
+
+/** A home with plugins, one server each; `config`: text of config.toml. */
+function place(name, servers, config = '') {
+    const files = { 'symposium/config.toml': config };
+    for (const [server, { command, args = [], env = {} }] of Object.entries(servers)) {
+        const table = Object.entries(env).map(([k, v]) => `${k} = "${v}"`).join(', ');
+        files[`symposium/plugins/${server}/SYMPOSIUM.toml`] = `name = "${server}"\ndepends-on = ["*"]\n\n[[mcp_servers]]\n`
+            + `name = "${server}"\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\nenv = { ${table} }\n`;
+    }
+    return home(name, files);
+}
+const run = (dir, script) => drive(serve, script, {
+    cwd: path.join(dir, 'work'), env: envOf(dir, { SYMPOSIUM_HOME: path.join(dir, 'symposium') }),
+});
+
+const numbered = n => Object.fromEntries(Array.from({ length: n },
+    (_, i) => [`server_${String(i).padStart(2, '0')}`, { command: tools.echo }]));
+const LONG_LIST = { ECHO_TOOLS: '5000', ECHO_PAGE: '100' };
+const BIG = Array.from({ length: 10 }, (_, i) => `big_${i}`);
+let places;
+export function prepare() {
+    places = {
+        0: place('none', {}), 1: place('one', { echo: { command: tools.echo } }), 50: place('fifty', numbered(50)),
+        node: place('node', { echo: { command: process.execPath, args: [nodeEcho] } }),
+        attack: place('attack', { echo: { command: tools.echo } },
+            `[mcp]\nscript-timeout-secs = ${DEADLINE_SECS}\ntool-call-timeout-secs = 1\n`),
+        many: place('many', { echo: { command: tools.echo, env: LONG_LIST } }),
+        big: place('big', Object.fromEntries(BIG.map(name => [name, { command: tools.echo,
+            env: { ECHO_TOOLS: '500', ECHO_PAGE: '100', ECHO_SCHEMA_BYTES: '20000' } }]))),
+    };
+}
+
+/** From spawn to the answer of tools/list, the bytes of that answer, and the exit of an idle process. */
+export function start(servers) {
+    const of = run(places[servers], steps.open + steps.sleep(30) + steps.eof('exit'));
+    const list = of('list')[0], tools_ = list.answer.result.tools.map(t => t.name).join();
+    if (tools_ !== 'list_tools,execute') throw new Error(`tools/list: ${tools_}`);
+    return { list: list.since_spawn, bytes: JSON.stringify(list.answer.result).length, exit: of('exit')[0] };
+}
+export const emptyProgram = () => median(exits(tools.empty, 5));
+
+const execute = script => ['execute', { script }];
+const ONE = execute("return await echo.echo({text: 'hi'})");
+const HUNDRED = execute("let r; for (let i = 0; i < 100; i++) r = await echo.echo({text: 'hi'}); return r");
+const EIGHT = execute('return await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => echo.sleep({ms: 250})))');
+const DIRECT = ['echo', { text: 'hi' }];
+
+const direct = command => {
+    const of = drive(command, steps.open + steps.loop('warm', 5, 0, ...DIRECT) + steps.loop('call', 20, 20, ...DIRECT)
+        + steps.loop('hundred', 100, 0, ...DIRECT), { env: envOf('/') });
+    expect(of('call'), 'hi');
+    return { call: ms(of('call')), hundred: of('hundred').reduce((sum, r) => sum + r.ms, 0) };
+};
+/** Calls, memory and the exit with a server running; the same calls at the backend itself. */
+export function calls() {
+    const of = run(places[1], steps.open + steps.sleep(500) + steps.memory('idle') + steps.loop('warm', 5, 20, ...ONE)
+        + steps.loop('call', 20, 20, ...ONE) + steps.loop('rapid', 20, 0, ...ONE)
+        + steps.loop('hundred', 5, 20, ...HUNDRED) + steps.ask('parallel', ...EIGHT) + steps.sleep(50)
+        + steps.begin('slow', ...execute('return await echo.sleep({ms: 300})')) + steps.sleep(150) + steps.memory('busy')
+        + steps.end + steps.eof('exit'));
+    expect([...of('call'), ...of('rapid'), ...of('hundred')], 'hi');
+    expect([...of('parallel'), ...of('slow')], 'slept');
+    const node = run(places.node, steps.open + steps.loop('warm', 3, 20, ...HUNDRED) + steps.loop('hundred', 3, 20, ...HUNDRED));
+    expect(node('hundred'), 'hi');
+    return {
+        call: ms(of('call')), rapid: ms(of('rapid')), hundred: ms(of('hundred')), parallel: ms(of('parallel')),
+        idle: of('idle')[0], busy: of('busy')[0], exit: of('exit')[0], nodeHundred: ms(node('hundred')),
+        direct: direct([tools.echo]), directNode: direct([process.execPath, nodeEcho]),
+    };
+}
+
+// --- attacks --------------------------------------------------------------------------------------------------------------
+const ATTACKS = {
+    'endless loop that catches': 'for (;;) try { for (;;); } catch { continue } finally { for (;;); }',
+    'microtask storm': 'const f = () => Promise.resolve().then(f); await f()',
+    'timer storm': 'const f = () => { for (let i = 0; i < 100; i++) setTimeout(f, 0) }; f(); await new Promise(() => {})',
+    'backtracking regex': "/^(a+)+$/.test('a'.repeat(40) + 'b')",
+    'native loop': 'Array.prototype.includes.call({length: 2 ** 53 - 1}, 1)',
+    'big integers': 'let b = 3n; for (;;) b = b * b % (2n ** 500000n) + 1n',
+    'array bomb': 'let a = [1]; for (;;) a = a.concat(a)',
+    'string bomb': "let s = 'x'; for (;;) s += s",
+    'typed array of a gigabyte': 'new Uint8Array(1e9).fill(1)',
+    'deep recursion': 'const f = n => f(n + 1) + 1; f(0)',
+    'console flood': "for (;;) console.log('x'.repeat(1000))",
+    'flood of calls': "for (;;) echo.echo({text: 'x'.repeat(1000)})",
+    'calls that hang': 'for (;;) try { await echo.sleep({ms: 1e9}) } catch {}',
+    'result of 60 MB': "const s = 'x'.repeat(1e6); return Array(60).fill(s)",
+    'nested result': 'let a = []; for (let i = 0; i < 1e6; i++) a = [a]; return a',
+    'getter that never returns': 'return {get x() { for (;;); }}',
+};
+/** All attacks, one after the other, each under pings: the latest end after its deadline, and the slowest ping. */
+export function attacks() {
+    const names = Object.keys(ATTACKS);
+    const of = run(places.attack, steps.open + steps.loop('warm', 3, 20, ...ONE)
+        + names.map(n => steps.watch(n, ...execute(ATTACKS[n]))).join('') + steps.loop('after', 3, 20, ...ONE) + steps.eof('exit'));
+    expect(of('after'), 'hi');
+    const all = names.map(name => ({ name, ...of(name)[0] }));
+    const worst = key => all.reduce((a, b) => (b[key] > a[key] ? b : a));
+    return { latest: worst('ms'), slowest: worst('slowest_ping'), count: all.length, deadline: DEADLINE_SECS * 1000, left: of('exit')[0].left };
+}
+
+// --- many tools -----------------------------------------------------------------------------------------------------------
+export function manyTools() {
+    const query = q => ['list_tools', { query: q }];
+    const queries = ['merge invoice', 'archive_ticket_4999', 'branch by date', 'sear'];
+    const of = run(places.many, steps.open + steps.ask('first', ...query('list'))
+        + queries.map(q => steps.loop('search', 3, 5, ...query(q))).join('') + steps.eof('exit'));
+    expect(of('search'), 'echo.');
+    // 100 MB of schemas on ten servers, because one answer is bounded. What is timed is the second answer, which only renders.
+    const full = server => ['list_tools', { servers: [server], detail: 'full' }];
+    const big = run(places.big, steps.open + steps.ask('first', 'list_tools', {})
+        + BIG.map(n => steps.ask('once', ...full(n)) + steps.loop(n, 3, 5, ...full(n))).join('') + steps.eof('exit'));
+    for (const n of BIG)
+        if (big(n).some(r => r.bytes < 500 * 5000)) throw new Error(`${n}: not declared: ${JSON.stringify(big(n)[0]).slice(0, 300)}`);
+    const sum = f => BIG.reduce((all, n) => all + f(n), 0);
+    return { search: ms(of('search')), render: sum(n => ms(big(n))), bytes: sum(n => big(n)[0].bytes), first: big('first')[0].ms };
+}
