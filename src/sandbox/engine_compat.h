@@ -22,10 +22,21 @@ static inline JSClassID compat_new_class_id(JSRuntime *rt)
     return JS_NewClassID(rt, &id);
 }
 
-static inline bool compat_is_array(JSContext *ctx, JSValueConst v)
+/* 1, 0, or -1 with an exception pending. As the language has it, a proxy of an array is one. */
+static inline int compat_is_array(JSContext *ctx, JSValueConst v)
 {
-    (void)ctx;
-    return JS_IsArray(v);
+    JSValue at = JS_DupValue(ctx, v);
+    int is;
+
+    while (JS_IsProxy(at)) {
+        JSValue target = JS_GetProxyTarget(ctx, at);
+
+        JS_FreeValue(ctx, at);
+        at = target;
+    }
+    is = JS_IsException(at) ? -1 : JS_IsArray(at);
+    JS_FreeValue(ctx, at);
+    return is;
 }
 
 static inline bool compat_is_error(JSContext *ctx, JSValueConst v)
@@ -83,9 +94,9 @@ static inline JSClassID compat_new_class_id(JSRuntime *rt)
     return JS_NewClassID(&id);
 }
 
-static inline bool compat_is_array(JSContext *ctx, JSValueConst v)
+static inline int compat_is_array(JSContext *ctx, JSValueConst v)
 {
-    return JS_IsArray(ctx, v) > 0;
+    return JS_IsArray(ctx, v);
 }
 
 static inline bool compat_is_error(JSContext *ctx, JSValueConst v)
@@ -152,19 +163,19 @@ static inline void *compat_realloc(JSMallocState *s, void *p, size_t n)
 
 #endif
 
-/* True and *ret_len set when v is an array. Its length is an own data property, so no script
- * code runs. */
-static inline bool compat_array_length(JSContext *ctx, JSValueConst v, uint32_t *ret_len)
+/* 1 and *ret_len set when v is an array, 0 when it is not, -1 with an exception pending. */
+static inline int compat_array_length(JSContext *ctx, JSValueConst v, uint32_t *ret_len)
 {
+    int is = compat_is_array(ctx, v);
     JSValue n;
-    int rc;
 
-    if (!compat_is_array(ctx, v))
-        return false;
+    if (is <= 0)
+        return is;
     n = JS_GetPropertyStr(ctx, v, "length");
-    rc = JS_ToUint32(ctx, ret_len, n);
+    if (JS_IsException(n) || JS_ToUint32(ctx, ret_len, n) < 0)
+        is = -1;
     JS_FreeValue(ctx, n);
-    return rc == 0;
+    return is;
 }
 
 static inline void compat_free_names(JSContext *ctx, JSPropertyEnum *names, uint32_t n)

@@ -135,7 +135,8 @@ static enum put put_object(struct engine *en, JSValueConst v, struct buf *out, u
 static enum put put_plain_object(struct engine *en, JSValueConst v, struct buf *out,
                                  unsigned depth)
 {
-    uint32_t n;
+    uint32_t n = 0;
+    int is_array;
 
     if (JS_IsFunction(en->ctx, v))
         return PUT_NOTHING;
@@ -143,9 +144,10 @@ static enum put put_plain_object(struct engine *en, JSValueConst v, struct buf *
         engine_throw(en, "arguments are nested deeper than 128 levels, or refer to themselves");
         return PUT_FAILED;
     }
-    if (compat_array_length(en->ctx, v, &n))
-        return put_array(en, v, n, out, depth);
-    return put_object(en, v, out, depth);
+    is_array = compat_array_length(en->ctx, v, &n);
+    if (is_array < 0)
+        return PUT_FAILED;
+    return is_array ? put_array(en, v, n, out, depth) : put_object(en, v, out, depth);
 }
 
 static enum put put_primitive(struct engine *en, JSValueConst v, struct buf *out)

@@ -65,6 +65,8 @@ struct sandbox {
     struct timer *pump;
     struct slot *idle[SANDBOX_MAX_RUNNING + SANDBOX_WARM]; /* starting or ready */
     unsigned nidle;
+    struct slot *spent[SANDBOX_MAX_RUNNING]; /* served, to be disposed of by the pump */
+    unsigned nspent;
     struct list queue, running;
     bool usable, unsandboxed, warm;
     unsigned deaths;       /* of workers without a script, in a row */
@@ -118,8 +120,29 @@ static void pump_in(struct sandbox *sb, int ms)
 {
     int64_t wait = sb->not_before_ms - clock_ms();
 
-    if (sb->nidle < wanted(sb))
+    if (sb->nidle < wanted(sb) && !sb->nspent)
         timer_set(sb->pump, wait > ms ? (int)wait : ms);
+}
+
+/*
+ * A worker that has sent its final frame is put away here: ending it takes some system calls,
+ * which are no part of the script's time. The pump does it a turn of the loop later.
+ */
+static void put_away(struct sandbox *sb, struct slot *slot)
+{
+    if (sb->nspent == SANDBOX_MAX_RUNNING) {
+        slot_free(slot);
+        return;
+    }
+    slot_mute(slot);
+    sb->spent[sb->nspent++] = slot;
+    timer_set(sb->pump, 0);
+}
+
+static void dispose_spent(struct sandbox *sb)
+{
+    while (sb->nspent)
+        slot_free(sb->spent[--sb->nspent]);
 }
 
 static void forget_idle(struct sandbox *sb, struct slot *slot)
@@ -171,7 +194,10 @@ static bool detach(struct script *s)
     s->state = SCRIPT_ENDING;
     timer_free(s->deadline);
     s->deadline = NULL;
-    slot_free(s->slot);
+    if (g && g->state == GUARD_FINISHED)
+        put_away(sb, s->slot);
+    else
+        slot_free(s->slot);
     s->slot = NULL;
     for (size_t i = 0; i < nopen && !s->silenced; i++)
         s->ops.on_drop(s->ctx, open[i]);
@@ -405,8 +431,13 @@ static void on_pump(void *ctx)
     struct error e = { 0 };
     struct slot *slot;
 
+    dispose_spent(sb);
     if (sb->nidle >= wanted(sb))
         return;
+    if (clock_ms() < sb->not_before_ms) {
+        pump_in(sb, 0);
+        return;
+    }
     slot = slot_start(sb->loop, &sb->limits, sb->unsandboxed, &ops, sb, &e);
     if (!slot) {
         after_death(sb, e.msg);
@@ -464,6 +495,7 @@ void sandbox_free(struct sandbox *sb)
     }
     for (unsigned i = 0; i < sb->nidle; i++)
         slot_free(sb->idle[i]);
+    dispose_spent(sb);
     timer_free(sb->pump);
     free(sb);
 }

@@ -232,6 +232,24 @@ void slot_send(struct slot *s, struct str frame)
         break_off(s, &e);
 }
 
+static void ignore_frame(void *ctx, const struct frame *f)
+{
+    (void)ctx;
+    (void)f;
+}
+
+static void ignore_gone(void *ctx, struct slot *s, const struct slot_gone *how)
+{
+    (void)ctx;
+    (void)s;
+    (void)how;
+}
+
+void slot_mute(struct slot *s)
+{
+    s->ops = (struct slot_ops){ .on_frame = ignore_frame, .on_gone = ignore_gone };
+}
+
 struct frame_guard *slot_guard(struct slot *s)
 {
     return &s->guard;

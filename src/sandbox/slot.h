@@ -42,6 +42,8 @@ void slot_give(struct slot *s, struct str script_frame, size_t nglobals,
                const struct slot_ops *ops, void *ctx);
 void slot_send(struct slot *s, struct str frame);
 struct frame_guard *slot_guard(struct slot *s);
+void slot_mute(
+    struct slot *s); /* nothing is called back any more; slot_free() may come later */
 void slot_kill(struct slot *s); /* on_gone follows */
 /* Kills, and reaps in the background; nothing is called back any more. May be called from its
  * own callbacks. */

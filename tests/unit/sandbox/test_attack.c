@@ -19,6 +19,7 @@ static struct sandbox_limits attack_limits(void)
  * or not */
 static void endless_scripts_end_at_the_deadline(void **state)
 {
+    /* clang-format off */
     static const char *const scripts[] = {
         "while (1) {}",
         "try { while (1) {} } catch { 'caught' } finally { while (1) {} }",
@@ -26,8 +27,7 @@ static void endless_scripts_end_at_the_deadline(void **state)
         "const f = () => { try { while (1) {} } finally { f() } }; f()",
         "for (;;) { try { new Promise(() => { while (1) {} }) } catch {} }",
         "for (;;) (async () => { while (1) {} })()",
-        "function* g() { try { while (1) yield } finally { while (1) {} } } for (const x of "
-        "g()) ;",
+        "function* g() { try { while (1) yield } finally { while (1) {} } } for (const x of g()) ;",
         "/(a+)+$/.test('a'.repeat(40) + '!')",
         "'a'.repeat(40).replace(/(a|aa)+$/, () => { while (1) {} })",
         "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
@@ -50,14 +50,14 @@ static void endless_scripts_end_at_the_deadline(void **state)
         "await srv.never({})",
         "srv.echo({}).then(() => { while (1) {} }); 1",
         "new Proxy({}, { get() { while (1) {} } }).x",
-        "Error.prepareStackTrace = () => { while (1) {} }; try { null.x } catch {} while (1) "
-        "{}",
+        "Error.prepareStackTrace = () => { while (1) {} }; try { null.x } catch {} while (1) {}",
         "Error.prepareStackTrace = () => { while (1) {} }; srv.t({}); while (1) {}",
         "eval('while(1){}')",
         "new URL({ toString() { while (1) {} } })",
         "for (;;) structuredClone({ a: [1, 2, 3] })",
         "for (;;) new TextDecoder().decode(new Uint8Array(1e6))",
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
         struct sandbox_limits l = attack_limits();
@@ -91,10 +91,10 @@ static void a_clean_timeout_names_the_line(void **state)
 static void memory_is_bounded_and_exhaustion_cannot_be_caught(void **state)
 {
     const size_t must_exhaust = 8; /* the others may also end by an exception of the language */
+    /* clang-format off */
     static const char *const scripts[] = {
         "let a = []; for (;;) a.push({})",
-        "for (let i = 0; i < 40; i++) { try { let a = []; for (;;) a.push({ i }) } catch {} } "
-        "'survived'",
+        "for (let i = 0; i < 40; i++) { try { let a = []; for (;;) a.push({ i }) } catch {} } 'survived'",
         "let a = [1]; for (;;) a = a.concat(a)",
         "let s = 'x'; for (;;) s = (s + s + s.length).split('').join('')",
         "new Array(1e8).fill(0)",
@@ -113,6 +113,7 @@ static void memory_is_bounded_and_exhaustion_cannot_be_caught(void **state)
         "new RegExp('(?:a{1,1000}b?){1,1000}'.repeat(500))",
         "const s = 'x'.repeat(3e7); s + s.toUpperCase() + s.toLowerCase()",
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
         struct sandbox_limits l = DEFAULT_LIMITS;
@@ -172,12 +173,13 @@ static void on_sample(void *ctx)
  * builds are measured. */
 static void resident_memory_stays_near_the_limit(void **state)
 {
+    /* clang-format off */
     static const char *const scripts[] = {
         "let a = []; for (;;) a.push({})",
         "let a = []; for (;;) a.push(new Uint8Array(50000).fill(1))",
-        "let a = []; for (let i = 0; ; i++) { a.push('x'.repeat(i % 5000) + i); if (i % 3 == "
-        "0) a[i >> 1] = null }",
+        "let a = []; for (let i = 0; ; i++) { a.push('x'.repeat(i % 5000) + i); if (i % 3 == 0) a[i >> 1] = null }",
     };
+    /* clang-format on */
 
 #ifdef SYM_SANITIZED
     skip();

@@ -87,6 +87,7 @@ static void the_first_argument_becomes_an_arguments_object(void **state)
         { "srv.t(JSON.parse('{\"__proto__\":{\"a\":1},\"b\":2}'))",
           "{\"__proto__\":{\"a\":1},\"b\":2}" },
         { "srv.t(new Proxy({ a: 1 }, {}))", "{\"a\":1}" },
+        { "srv.t({ p: new Proxy(new Proxy([1, [2]], {}), {}) })", "{\"p\":[1,[2]]}" },
         { "srv.t({ big: 12345678901234567890, small: 1e-7, e: 1e21, third: 1 / 3 })",
           "{\"big\":12345678901234567000,\"small\":1e-7,\"e\":1e21,\"third\":0."
           "3333333333333333}" },
@@ -125,6 +126,10 @@ static void arguments_that_cannot_be_sent_are_refused_inside_the_script(void **s
           "from the trap" },
         { "new Proxy({}, { getPrototypeOf() { throw new Error('from the prototype') } })",
           "from the prototype" },
+        { "{ p: new Proxy([1], { get() { throw new Error('from the length') } }) }",
+          "from the length" },
+        { "(() => { const r = Proxy.revocable([], {}); r.revoke(); return { p: r.proxy } })()",
+          "revoked" },
         { "{ n: 1n }", "BigInt" },
         { "1n", "BigInt" },
         { "(() => { const c = {}; c.c = c; return c })()", "nested deeper than 128" },

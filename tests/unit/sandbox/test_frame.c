@@ -157,6 +157,7 @@ static void every_kind_of_frame_is_decoded(void **state)
 /* WK-5: each missing or wrong member is found */
 static void a_malformed_frame_is_a_protocol_error(void **state)
 {
+    /* clang-format off */
     static const char *const bad[] = {
         "",
         "x",
@@ -190,9 +191,9 @@ static void a_malformed_frame_is_a_protocol_error(void **state)
         "{\"type\":\"error\",\"message\":\"\",\"stack\":\"\",\"refused\":0,\"loose\":[]}",
         "{\"type\":\"error\",\"kind\":\"script\",\"stack\":\"\",\"refused\":0,\"loose\":[]}",
         "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"refused\":0,\"loose\":[]}",
-        "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"stack\":\"\",\"refused\":-"
-        "1,\"loose\":[]}",
+        "{\"type\":\"error\",\"kind\":\"script\",\"message\":\"\",\"stack\":\"\",\"refused\":-1,\"loose\":[]}",
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct error e = { 0 };

@@ -358,7 +358,7 @@ static void exit_status_three_means_memory(void **state)
 
 #define FRAME_JS(json)                                                                       \
     "const s = " json "; hook.raw(String.fromCharCode(s.length & 255, s.length >> 8 & 255, " \
-                      "s.length >> 16, 0) + s);"
+    "s.length >> 16, 0) + s);"
 
 /* SEC-19, WK-5: a worker that lies is killed; the script's end says which rule it broke */
 static void a_lying_worker_is_killed(void **state)

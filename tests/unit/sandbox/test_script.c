@@ -167,15 +167,16 @@ static void an_error_says_what_was_thrown(void **state)
 /* MS-38, field.md: a rival returned 249,521 bytes here */
 static void message_and_stack_together_are_bounded(void **state)
 {
+    /* clang-format off */
     static const char *const scripts[] = {
         "throw new Error('x'.repeat(1e6))",
         "throw 'é'.repeat(1e6)",
         "throw { text: 'y'.repeat(1e6) }",
-        "const e = new Error('m'); Object.defineProperty(e, 'stack', { value: '    at a "
-        "(script:1:1)\\n'.repeat(1e5) }); throw e",
+        "const e = new Error('m'); Object.defineProperty(e, 'stack', { value: '    at a (script:1:1)\\n'.repeat(1e5) }); throw e",
         "const e = new Error('m'); e.name = 'n'.repeat(1e5); throw e",
         "function f() { f() } f()",
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
         struct run r;
