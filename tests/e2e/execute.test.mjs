@@ -475,6 +475,7 @@ test('SEC-18 WK-7 MS-38: a worker that dies takes only its script along', async 
         }
         assert.deepEqual(r.console, ['before']);
         await until('the pending call is cancelled', () => cancelled() === had + 1);
+        await until('the dead are buried', () => !before.some(w => s.children().includes(w)));
         assert.equal((await s.execute('1')).value, 1);
     }
 });

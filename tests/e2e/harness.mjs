@@ -59,18 +59,28 @@ export async function within(what, ms, promise) {
     }
 }
 
-/** Milliseconds that `wait()` took, less the longest time in it that this process was held up (a busy machine, collected garbage). */
-export async function timed(wait) {
+/** Milliseconds that a process was ready to run and had no core. */
+const delayOf = pid => Number(proc(pid, 'schedstat').split(' ')[1] ?? 0) / 1e6;
+
+/**
+ * Milliseconds that `wait()` took, less what a busy machine added: the longest time that this process was held up, and the time that
+ * the given processes waited for a core.
+ */
+export async function timed(wait, pids = []) {
     const from = performance.now();
+    const before = pids.map(delayOf), after = [...before];
     let last = from, late = 0;
-    const tick = setInterval(() => {
+    const look = () => {
         const now = performance.now();
         late = Math.max(late, now - last - 2);
         last = now;
-    }, 1);
+        pids.forEach((pid, i) => { after[i] = delayOf(pid) || after[i]; });
+    };
+    const tick = setInterval(look, 2);
     try { await wait(); } finally { clearInterval(tick); }
-    const now = performance.now();
-    return now - from - Math.max(late, now - last - 2, 0);
+    const took = performance.now() - from;
+    look();
+    return took - late - after.reduce((sum, d, i) => sum + d - before[i], 0);
 }
 
 // --- processes --------------------------------------------------------------------------------------------------------
@@ -377,7 +387,7 @@ export class Session {
         const end = () => { done = true; };
         promise.then(end, end);
         do {
-            slowest = Math.max(slowest, await timed(() => this.ping()));
+            slowest = Math.max(slowest, await timed(() => this.ping(), [this.pid]));
             await sleep(every);
         } while (!done);
         return { value: await promise, slowest };
