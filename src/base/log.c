@@ -136,13 +136,9 @@ static void rotate(void)
     sink.size = size;
 }
 
+/* A log that cannot be written must not stop the work it reports on. */
 static void emit(struct str line)
 {
-    /* A log that cannot be written must not stop the work it reports on. */
-    if (sink.fd < 0) {
-        file_write_all(STDERR_FILENO, line, NULL);
-        return;
-    }
     if (sink.size > 0 && sink.size + (off_t)line.n > LOG_FILE_MAX)
         rotate();
     if (file_write_all(sink.fd, line, NULL))
@@ -151,17 +147,13 @@ static void emit(struct str line)
 
 /* ---- one line ---- */
 
-/* People read stderr as it appears; a file is read later and may be shared by processes. */
-static void put_prefix(struct buf *out, enum log_level level)
+/* For the file, which is read later and may be shared by processes. */
+static void put_stamp(struct buf *out, enum log_level level)
 {
     int64_t now_ms = clock_wall_ms();
     time_t seconds = (time_t)(now_ms / 1000);
     struct tm tm;
 
-    if (sink.fd < 0) {
-        buf_addf(out, "symposium: %s: ", level_names[level]);
-        return;
-    }
     gmtime_r(&seconds, &tm);
     buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ [%d] %s: ", tm.tm_year + 1900,
              tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(now_ms % 1000),
@@ -190,10 +182,34 @@ void log_secret(struct str value)
     log_redact_add(value);
 }
 
+static void end_line(struct buf *line, const struct buf *message)
+{
+    log_put_escaped(line, buf_str(message));
+    buf_addc(line, '\n');
+}
+
+static void to_file(enum log_level level, const struct buf *message)
+{
+    auto_buf line = BUF(LOG_LINE_MAX);
+
+    put_stamp(&line, level);
+    end_line(&line, message);
+    emit(buf_str(&line));
+}
+
+/* People read this as it appears. */
+static void to_stderr(enum log_level level, const struct buf *message)
+{
+    auto_buf line = BUF(LOG_LINE_MAX);
+
+    buf_addf(&line, "symposium: %s: ", level_names[level]);
+    end_line(&line, message);
+    file_write_all(STDERR_FILENO, buf_str(&line), NULL);
+}
+
 void log_write(enum log_level level, const char *fmt, ...)
 {
     auto_buf message = BUF(LOG_REDACT_GROWTH * LOG_MESSAGE_MAX);
-    auto_buf line = BUF(LOG_LINE_MAX);
     int saved = errno;
     va_list ap;
 
@@ -202,9 +218,9 @@ void log_write(enum log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     put_message(&message, fmt, ap);
     va_end(ap);
-    put_prefix(&line, level);
-    log_put_escaped(&line, buf_str(&message));
-    buf_addc(&line, '\n');
-    emit(buf_str(&line));
+    if (sink.fd >= 0)
+        to_file(level, &message);
+    if (sink.fd < 0 || level >= LOG_WARN)
+        to_stderr(level, &message);
     errno = saved;
 }

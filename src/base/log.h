@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Log lines go to stderr or to a file, one each, never to stdout: stdout belongs to the
- * protocol. Control bytes are escaped. Secrets are redacted twice: the value after a telling
- * key name (token, key, secret, password, authorization, cookie) and every value registered
- * with log_secret(). Library code logs at debug; what a person must act on is returned as an
- * error or a problem line and logged once, at the edge. URLs lose userinfo, query and fragment.
- * State is per process and unlocked: only the loop thread logs.
+ * protocol. With a file, warnings and errors go to stderr as well: that is where people look.
+ * Control bytes are escaped. Secrets are redacted twice: the value after a telling key name
+ * (token, key, secret, password, authorization, cookie) and every value registered with
+ * log_secret(). Library code logs at debug; what a person must act on is returned as an error
+ * or a problem line and logged once, at the edge. URLs lose userinfo, query and fragment. State
+ * is per process and unlocked: only the loop thread logs.
  */
 #ifndef SYM_BASE_LOG_H
 #define SYM_BASE_LOG_H

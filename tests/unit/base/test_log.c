@@ -88,6 +88,29 @@ static void without_a_file_lines_go_to_stderr(void **state)
     assert_str(content(err), "symposium: warn: server 'fs' failed: token=[redacted]\n");
 }
 
+/* With one: everything to the file, and what a person must see to stderr as well. */
+static void warnings_go_to_stderr_also_with_a_file(void **state)
+{
+    char *err = path_join(&a, dir, "err");
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (!freopen(err, "w", stderr) || !log_to_file(path, NULL))
+            _exit(1);
+        log_set_level(LOG_INFO);
+        log_info("token=%s", "abc");
+        log_warn("token=%s", "def");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_str(content(err), "symposium: warn: token=[redacted]\n");
+    assert_int_equal(count(content(path), "] info: token=[redacted]\n"), 1);
+    assert_int_equal(count(content(path), "] warn: token=[redacted]\n"), 1);
+    assert_int_equal(count(content(path), "\n"), 2);
+}
+
 static void levels_have_names(void **state)
 {
     enum log_level level = LOG_OFF;
@@ -320,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_file_lines_go_to_stderr), /* before a file is set */
+        cmocka_unit_test(warnings_go_to_stderr_also_with_a_file),
         cmocka_unit_test(lines_carry_time_level_and_text),
         cmocka_unit_test(levels_have_names),
         cmocka_unit_test(a_symbolic_link_as_log_file_is_not_followed),
