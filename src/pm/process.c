@@ -40,7 +40,7 @@ static const unsigned next_of[] = {
 static const char *const optional[] = { "search", "list_deps", "workspace_info", "refresh" };
 
 enum call_state {
-    WAITING, /* for the handshake; the timer is the deadline */
+    WAITING, /* for the handshake, or for the reason of the end; the timer is the deadline */
     OPEN,    /* the peer has it, deadline included */
     BACKOFF, /* the timer sends it again */
     FAILED,  /* the timer (0 ms) reports `why` from the loop */
@@ -266,6 +266,13 @@ static bool offers(const struct pm_process *p, const char *method)
     return true;
 }
 
+/* A write into a closed pipe is mostly the first sign of the exit, which says more and always
+ * comes: as on_exit_seen() or as on_deaf(). */
+static bool is_end_near(const struct error *of_write)
+{
+    return of_write->kind == ERR_CLOSED;
+}
+
 static void send_call(struct call *c)
 {
     struct pm_process *p = c->p;
@@ -282,8 +289,15 @@ static void send_call(struct call *c)
     timer_clear(c->timer);
     c->state = OPEN;
     call.timeout_ms = left > 0 ? (int)left : 1;
-    if (!peer_call(p->peer, &call, on_reply, c, &why))
-        fail_later(c, &why);
+    if (peer_call(p->peer, &call, on_reply, c, &why))
+        return;
+    if (is_end_near(&why)) {
+        c->state = WAITING;
+        timer_set(c->timer, call.timeout_ms);
+        return;
+    }
+    error_wrap(&why, "package manager '%s'", p->name);
+    fail_later(c, &why);
 }
 
 static void on_timer(void *ctx)
@@ -293,7 +307,8 @@ static void on_timer(void *ctx)
 
     switch (c->state) {
     case WAITING:
-        die_of(c->p, ERR_TIMEOUT, "no answer to 'initialize' in time");
+        die_of(c->p, ERR_TIMEOUT, "no answer to '%s' in time",
+               c->p->state == STARTING ? "initialize" : c->method);
         break;
     case BACKOFF:
         send_call(c);
@@ -451,9 +466,17 @@ static void on_exit_seen(void *ctx, const struct child_exit *how)
         timer_set(p->gone_timer, 0);
 }
 
+/* It lives, but can be asked no more. */
+static void on_deaf(void *ctx, const struct error *why)
+{
+    die(ctx, why);
+}
+
 static bool start_child(struct pm_process *p, struct error *e)
 {
-    static const struct child_ops ops = { .on_line = on_line, .on_exit = on_exit_seen };
+    static const struct child_ops ops = { .on_line = on_line,
+                                          .on_exit = on_exit_seen,
+                                          .on_stdin_broken = on_deaf };
     struct child_opts o = {
         .argv = (const char *const *)p->argv,
         .env = (const char *const *)p->env,
@@ -475,7 +498,9 @@ static void start(struct pm_process *p)
 
     enter(p, STARTING);
     p->peer = peer_new(p->loop, &ops, p);
-    if (!start_child(p, &why) || !say_hello(p, &why))
+    if (!start_child(p, &why))
+        die(p, &why);
+    else if (!say_hello(p, &why) && !is_end_near(&why))
         die(p, &why);
 }
 

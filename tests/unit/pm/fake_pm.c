@@ -105,6 +105,18 @@ static void on_initialize(const struct request *r)
         answer(r, buf_z(&out));
 }
 
+/* Closes its stdin, answers, and then exits a little later, or stays. */
+static void go_deaf(const struct request *r)
+{
+    close(STDIN_FILENO);
+    answer(r, "[]");
+    if (strcmp(arg, "stays") == 0)
+        pause();
+    usleep(50 * 1000);
+    fputs("last words\n", stderr);
+    exit(3);
+}
+
 static void on_list(const struct request *r)
 {
     lists++;
@@ -138,6 +150,8 @@ static void on_list(const struct request *r)
             fflush(stdout);
     else if (is("long"))
         flood(stdout, (size_t)20 << 20, "\n"), answer(r, "[]");
+    else if (is("deaf"))
+        go_deaf(r);
     else if (is("stderr"))
         flood(stderr, (size_t)1 << 20, "\nthe end\n"), answer(r, arg);
     else if (is("twice"))

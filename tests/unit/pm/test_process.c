@@ -201,6 +201,38 @@ static void a_program_that_cannot_be_started_is_a_reason_too(void **state)
 
 /* What harms nobody is no failure: stderr without end (PM-9: drained into a ring), a request or
  * notification from the program, a second answer. */
+/* PM-8: a write into its closed stdin fails before its exit is seen; the exit is the reason. */
+static void the_reason_of_an_end_is_waited_for(void **state)
+{
+    static const struct {
+        const char *arg, *why;
+    } cases[] = {
+        { "exits", "package manager 'fake': exited with status 3: last words" },
+        { "stays", "package manager 'fake': the other side closed the pipe" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct pm_process *p;
+        struct bench b;
+
+        set_up(&b);
+        p = fake(&b, "deaf", cases[i].arg);
+        list(&b, p, 5000 * slack());
+        run_until_stopped(b.loop, 5000);
+        b.out.answers = 0;
+        list(&b, p, 5000 * slack());
+        assert_false(pm_process_dead(p));
+        run_until_stopped(b.loop, 5000);
+        assert_result(&b, "[] - ");
+        assert_int_equal(b.out.why.kind, ERR_CLOSED);
+        assert_string_equal(b.out.why.msg, cases[i].why);
+        assert_true(pm_process_dead(p));
+        pm_process_free(p);
+        tear_down(&b);
+    }
+}
+
 static void a_noisy_program_is_tolerated(void **state)
 {
     static const char *const modes[] = { "stderr", "asks", "twice" };
@@ -509,6 +541,7 @@ int main(void)
         cmocka_unit_test(a_good_program_is_asked_after_one_handshake),
         cmocka_unit_test(every_misbehaviour_gives_an_empty_answer_with_a_reason),
         cmocka_unit_test(a_program_that_cannot_be_started_is_a_reason_too),
+        cmocka_unit_test(the_reason_of_an_end_is_waited_for),
         cmocka_unit_test(a_noisy_program_is_tolerated),
         cmocka_unit_test(several_requests_are_in_flight),
         cmocka_unit_test(each_error_code_has_its_meaning),
