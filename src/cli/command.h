@@ -34,11 +34,11 @@ struct args;
 struct command {
     const char *name;
     const char *summary;          /* one line, no capital, no full stop */
-    bool for_agents;              /* listed apart in the overview */
     const char *usage;            /* what follows the program's name */
     const char *help;             /* paragraphs, NULL: nothing beyond the summary */
     const char *example;          /* lines */
     const struct option *options; /* its own; ends with NULL name; NULL: none */
+    bool for_agents;              /* listed apart in the overview */
     enum word_kind words;
     int (*run)(struct arena *a, const struct args *args);
 };

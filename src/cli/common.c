@@ -11,7 +11,7 @@
 struct globals cli;
 
 /* Line breaks stay: a server's message may have several lines. */
-static void complain(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static void complain(const char *fmt, va_list ap)
 {
     char text[MESSAGE_MAX];
     int n = vsnprintf(text, sizeof text, fmt, ap);

@@ -27,8 +27,9 @@ struct findings {
 };
 
 void findings_row(struct findings *f, const struct row *row);
-/* A finding; `advice` NULL: looked up by what the text says. Said once, however often found. */
-void findings_problem(struct findings *f, struct str text, const char *advice);
+/* `what` to do about it; NULL: looked up by what the text says. Said once, however often found.
+ */
+void findings_problem(struct findings *f, struct str text, const char *what);
 void findings_note(struct findings *f, struct str text);
 /* Notes, problems with advice, and the count. Returns the exit status. */
 int findings_end(struct findings *f);

@@ -124,12 +124,12 @@ static bool has(const struct strs *l, struct str s)
     return false;
 }
 
-void findings_problem(struct findings *f, struct str text, const char *what_to_do)
+void findings_problem(struct findings *f, struct str text, const char *what)
 {
     if (has(&f->problems, text))
         return;
     ARENA_PUSH(f->a, &f->problems) = arena_str(f->a, text);
-    ARENA_PUSH(f->a, &f->advice) = str_of(what_to_do ? what_to_do : advice_for(text));
+    ARENA_PUSH(f->a, &f->advice) = str_of(what ? what : advice_for(text));
 }
 
 void findings_note(struct findings *f, struct str text)
@@ -221,11 +221,11 @@ static void put_versions(struct findings *f)
 
 static void put_config(struct findings *f, const struct config *config)
 {
-    bool exists = file_exists(arena_z(f->a, config->path));
+    const char *absent = file_exists(arena_z(f->a, config->path)) ? "" : "absent: all defaults";
     struct row row = { .type = "config",
                        .name = config->path,
                        .state = config->malformed ? "failed" : "ok",
-                       .detail = exists ? (struct str){ 0 } : STR("absent: all defaults") };
+                       .detail = str_of(absent) };
 
     findings_row(f, &row);
     for (size_t i = 0; i < config->warnings.n; i++)
