@@ -398,13 +398,16 @@ describe('MS-36 WK-6: what never ends is ended at the deadline, while pings are 
     }
 });
 
+const hungry = shared(place => place.config({ mcp: { 'script-timeout-secs': 20, 'tool-call-timeout-secs': 1, 'script-memory-limit-mb': 32 } })
+    .peers({ alpha: basic() }));
+
 test('SEC-5 MS-37: memory is limited by our allocator; the worker stays near the limit', async () => {
-    const s = await attacked();
+    const s = await hungry();
     for (const script of ['let a = []; for (;;) a.push({})', 'let a = "x"; for (;;) a += a', 'new Uint8Array(1e9)', 'let a = [1]; for (;;) a = a.concat(a)',
         'new Array(1e9).fill(0)', '"x".repeat(1e9)']) {
         let top = 0;
         const watch = setInterval(() => { for (const w of workers(s)) top = Math.max(top, rssOf(w)); }, 1);
-        const { value: r, slowest } = await s.pingWhile(s.execute(`console.log("here"); ${script}`), 5);
+        const { value: r, slowest } = await s.pingWhile(s.execute(`console.log("here"); ${script}`, { ms: 25000 }), 5);
         clearInterval(watch);
         assert.equal(r.isError, true, script);
         assert.ok(r.error === 'memory_exhausted' || r.error === 'script_error', `${script}: ${r.text}`);
@@ -416,7 +419,7 @@ test('SEC-5 MS-37: memory is limited by our allocator; the worker stays near the
 });
 
 test('SEC-6: running out of memory cannot be caught and retried', async () => {
-    const s = await attacked();
+    const s = await hungry();
     const r = await s.execute('for (let i = 0; i < 40; i++) try { let a = []; for (;;) a.push({}) } catch {} "survived"');
     assert.equal(r.error, 'memory_exhausted', r.text);
     assert.equal((await s.execute('1')).value, 1);
