@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #define LOG_LINE_MAX    (8u * 1024)    /* a longer line is cut, after redaction */
 #define LOG_FILE_MAX    (10 * 1024 * 1024)
 #define LOG_FILES_KEPT  10
+#define STDERR_WAIT_MS  10 /* once; then lines are dropped until stderr takes some again */
 
 static const char *const level_names[] = {
     [LOG_TRACE] = "trace", [LOG_DEBUG] = "debug", [LOG_INFO] = "info",
@@ -197,12 +200,29 @@ static void to_file(enum log_level level, const struct buf *message)
     emit(buf_str(&line));
 }
 
+/* Whether a line of PIPE_BUF bytes goes through without blocking: a client that does not read
+ * our stderr must not stop us. */
+static bool stderr_has_room(int wait_ms)
+{
+    struct pollfd f = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+    return poll(&f, 1, wait_ms) > 0 && f.revents & POLLOUT;
+}
+
 /* People read this as it appears. */
 static void to_stderr(enum log_level level, const struct buf *message)
 {
-    auto_buf line = BUF(LOG_LINE_MAX);
+    static unsigned dropped;
+    auto_buf line = BUF(PIPE_BUF);
 
+    if (!stderr_has_room(dropped ? 0 : STDERR_WAIT_MS)) {
+        dropped++;
+        return;
+    }
     buf_addf(&line, "symposium: %s: ", level_names[level]);
+    if (dropped)
+        buf_addf(&line, "(%u lines dropped, stderr was full) ", dropped);
+    dropped = 0;
     end_line(&line, message);
     file_write_all(STDERR_FILENO, buf_str(&line), NULL);
 }

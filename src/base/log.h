@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Log lines go to stderr or to a file, one each, never to stdout: stdout belongs to the
- * protocol. With a file, warnings and errors go to stderr as well: that is where people look.
+ * protocol. With a file, warnings and errors go to stderr as well: that is where people look. A
+ * stderr that nobody reads loses lines and never blocks us.
  * Control bytes are escaped. Secrets are redacted twice: the value after a telling key name
  * (token, key, secret, password, authorization, cookie) and every value registered with
  * log_secret(). Library code logs at debug; what a person must act on is returned as an error

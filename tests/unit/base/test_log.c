@@ -2,6 +2,7 @@
 #include "../check.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -109,6 +110,39 @@ static void warnings_go_to_stderr_also_with_a_file(void **state)
     assert_int_equal(count(content(path), "] info: token=[redacted]\n"), 1);
     assert_int_equal(count(content(path), "] warn: token=[redacted]\n"), 1);
     assert_int_equal(count(content(path), "\n"), 2);
+}
+
+/* A client may never read our stderr. */
+static void a_full_stderr_loses_lines_and_does_not_block(void **state)
+{
+    char text[PIPE_BUF];
+    int fd[2], status;
+    struct str all = { 0 };
+    auto_buf read_back = BUF(1 << 20);
+    ssize_t n;
+    pid_t pid;
+
+    assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) {
+        dup2(fd[1], STDERR_FILENO);
+        alarm((unsigned)(10 * slack()));
+        for (int i = 0; i < 500; i++) /* some 500,000 bytes */
+            log_warn("%01000d", i);
+        while (read(fd[0], text, sizeof text) == (ssize_t)sizeof text)
+            if (poll(&(struct pollfd){ .fd = fd[0], .events = POLLIN }, 1, 0) < 1)
+                break;
+        log_warn("again");
+        _exit(0);
+    }
+    close(fd[1]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    while ((n = read(fd[0], text, sizeof text)) > 0)
+        buf_add(&read_back, (struct str){ text, (size_t)n });
+    close(fd[0]);
+    all = buf_str(&read_back);
+    assert_true(str_ends(all, STR(" lines dropped, stderr was full) again\n")));
 }
 
 static void levels_have_names(void **state)
@@ -344,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_file_lines_go_to_stderr), /* before a file is set */
         cmocka_unit_test(warnings_go_to_stderr_also_with_a_file),
+        cmocka_unit_test(a_full_stderr_loses_lines_and_does_not_block),
         cmocka_unit_test(lines_carry_time_level_and_text),
         cmocka_unit_test(levels_have_names),
         cmocka_unit_test(a_symbolic_link_as_log_file_is_not_followed),
