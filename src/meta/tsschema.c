@@ -347,6 +347,23 @@ static void note_required(struct map *required, yyjson_val *list)
             map_put(required, json_str(it.val), required);
 }
 
+/* A key that is repeated keeps its first place and its last value. */
+static void add_properties(struct render *r, struct ts_type *t, yyjson_val *props,
+                           const struct map *required, struct map *seen, unsigned depth)
+{
+    yyjson_val *last;
+
+    for (struct json_iter it = json_iter(props); json_next(&it);)
+        map_put(seen, it.key, it.val);
+    for (struct json_iter it = json_iter(props); json_next(&it);) {
+        last = map_get(seen, it.key);
+        if (!last)
+            continue;
+        add_property(r, t, it.key, last, !map_has(required, it.key), depth);
+        map_put(seen, it.key, NULL);
+    }
+}
+
 static const struct ts_type *object_with_properties(struct render *r, yyjson_val *s,
                                                     unsigned depth)
 {
@@ -358,12 +375,8 @@ static const struct ts_type *object_with_properties(struct render *r, yyjson_val
 
     t->kind = TS_OBJECT;
     note_required(&required, json_get(s, "required"));
-    if (json_is_obj(props)) {
-        for (struct json_iter it = json_iter(props); json_next(&it);)
-            if (!map_put(&seen, it.key, t))
-                add_property(r, t, it.key, json_get_s(props, it.key),
-                             !map_has(&required, it.key), depth);
-    }
+    if (json_is_obj(props))
+        add_properties(r, t, props, &required, &seen, depth);
     for (size_t i = 0; map_next(&required, &i, &key, &value);)
         if (!map_has(&seen, key))
             add_property(r, t, arena_str(r->a, key), NULL, false, depth);
@@ -539,6 +552,8 @@ static const struct ts_type *composed(struct render *r, yyjson_val *s, unsigned 
     add_all_of(r, &parts, json_get(s, "allOf"), depth);
     add_any_of(r, &parts, json_get(s, "anyOf"), depth);
     add_any_of(r, &parts, json_get(s, "oneOf"), depth);
+    if (!parts.n) /* nearly every schema */
+        return own ? own : ts_word(r->a, "unknown");
     all = ts_intersection(r->a, &parts);
     /* `type: object` beside members that are objects themselves adds nothing. */
     if (!own || (is_any_record(own) && !ts_is_word(all, "unknown")))

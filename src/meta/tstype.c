@@ -342,7 +342,9 @@ static void print_object(struct buf *out, const struct ts_type *t, unsigned inde
 
         member_start(out, t, indent);
         if (p->doc.n) {
-            buf_addf(out, "/** %.*s */", STR_F(p->doc));
+            buf_addz(out, "/** ");
+            buf_add(out, p->doc);
+            buf_addz(out, " */");
             member_start(out, t, indent);
         }
         ts_put_key(out, p->name);
