@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "probe.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,19 +37,24 @@ static void add(struct tree *t, pid_t pid)
         t->pids[t->n++] = pid;
 }
 
-/* Children of the main thread only: servers spawn elsewhere too, so all tasks are read. */
 static void add_children(struct tree *t, pid_t pid)
 {
-    char command[80];
-    int child;
-    FILE *f;
+    char pattern[48];
+    glob_t tasks;
 
-    snprintf(command, sizeof command, "cat /proc/%d/task/*/children 2>/dev/null", (int)pid);
-    f = popen(command, "re"); /* NOLINT: a fixed program, a number */
-    while (f && fscanf(f, "%d", &child) == 1)
-        add(t, child);
-    if (f)
-        pclose(f);
+    snprintf(pattern, sizeof pattern, "/proc/%d/task/*/children", (int)pid);
+    if (glob(pattern, GLOB_NOSORT, NULL, &tasks))
+        return;
+    for (size_t i = 0; i < tasks.gl_pathc; i++) {
+        FILE *f = fopen(tasks.gl_pathv[i], "re");
+        int child;
+
+        while (f && fscanf(f, "%d", &child) == 1)
+            add(t, child);
+        if (f)
+            fclose(f);
+    }
+    globfree(&tasks);
 }
 
 void tree_read(pid_t root, struct tree *ret)
