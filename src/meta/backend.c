@@ -8,27 +8,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "loop/timer.h"
+#include "meta/inventory.h"
+#include "meta/launch.h"
 #include "meta/toolcache.h"
-
-/* How often a description looks for one of the BACKEND_MAX_STARTS places. */
-#define START_SLOT_POLL_MS 10
-
-extern char **environ;
-
-/* What a server listed, shared by the backend and the calls in flight; the last reference frees
- * it. */
-struct inventory {
-    int refs;
-    struct arena arena;
-    struct toolset tools;
-    struct names names;
-    struct {
-        struct str *v;
-        size_t n, cap;
-    } problems;
-};
 
 enum want_kind { WANT_TOOLS, WANT_CALL };
 
@@ -67,8 +50,9 @@ struct backend {
     bool stopping; /* the coming end is ours */
     bool shut;
     bool listing, list_again;
-    bool holds_start;     /* counted in env->starting */
-    struct error failure; /* of the last start */
+    bool queued;          /* waits for one of the BACKEND_MAX_STARTS places */
+    bool holds_start;     /* has one of them */
+    struct error failure; /* of the last start, or the crash that was one too many */
 
     struct want *wants;
     uint64_t last_handle;
@@ -111,45 +95,11 @@ static void changed(struct backend *b)
 
 /* ---- inventory ---- */
 
-static void inventory_unref(struct inventory *inv)
-{
-    if (!inv || --inv->refs)
-        return;
-    names_free(&inv->names);
-    toolset_free(&inv->tools);
-    arena_free(&inv->arena);
-    free(inv);
-}
-
-static void add_problem(struct backend *b, struct inventory *inv, const char *text,
-                        struct str name)
-{
-    auto_buf clean = BUF(1024);
-
-    utf8_put_clean(&clean, utf8_cut_chars(name, 100));
-    ARENA_PUSH(&inv->arena, &inv->problems) =
-        str_of(arena_printf(&inv->arena, "%.*s: %s%s%s", STR_F(b->def.name),
-                            name.n ? "tool " : "", buf_z(&clean), text));
-}
-
-/* Takes the toolset; compares with what was known before (MS-74) and replaces it. */
 static void adopt(struct backend *b, struct toolset *tools, struct str note)
 {
-    struct inventory *inv = NEW(struct inventory), *old = b->inv;
+    struct inventory *old = b->inv;
 
-    inv->refs = 1;
-    inv->tools = *tools;
-    if (old)
-        toolset_mark_changes(&inv->tools, &old->tools);
-    names_build(&inv->names, &inv->tools, &b->filter);
-    for (size_t i = 0; i < inv->tools.n; i++)
-        if (inv->tools.v[i].changed)
-            add_problem(b, inv, " changed since last seen", inv->tools.v[i].name);
-    if (note.n)
-        add_problem(b, inv, arena_z(&inv->arena, note), (struct str){ 0 });
-    if (old && old->tools.n && !tools->n)
-        add_problem(b, inv, "lists no tools now, it had some before", (struct str){ 0 });
-    b->inv = inv;
+    b->inv = inventory_new(b->def.name, tools, old, &b->filter, note);
     inventory_unref(old);
 }
 
@@ -167,12 +117,16 @@ static void load_cache(struct backend *b)
     adopt(b, &entry.tools, (struct str){ 0 });
 }
 
-static void save_cache(struct backend *b)
+/* A list like the one on disk is not written again: a start costs no fsync. */
+static void save_cache(struct backend *b, const struct toolset *before)
 {
+    const struct toolset *tools = inventory_tools(b->inv);
+    struct str info = mcp_client_server_info(b->client);
     struct error e;
 
-    if (!toolcache_store(b->env->cache_dir, b->cache_key, &b->inv->tools,
-                         mcp_client_modern(b->client), mcp_client_server_info(b->client), &e))
+    if (before && toolcache_is_same(before, tools, b->last_modern, info))
+        return;
+    if (!toolcache_store(b->env->cache_dir, b->cache_key, tools, b->last_modern, info, &e))
         log_debug("%.*s: tool cache not written: %s", STR_F(b->def.name), e.msg);
 }
 
@@ -253,8 +207,7 @@ static bool send_call(struct backend *b, struct want *w, struct error *e)
         return false;
     inventory_unref(w->inv);
     w->tool = t;
-    w->inv = b->inv;
-    w->inv->refs++;
+    w->inv = inventory_ref(b->inv);
     if (t->needs_task)
         return error_set(e, ERR_INVALID,
                          "this tool runs only as a task, which is not supported");
@@ -276,11 +229,26 @@ static void fail_waiting(struct backend *b, const struct error *why)
 
 /* ---- start and end of the process ---- */
 
+/* Gives its place among the starting ones to those that wait for one. */
 static void release_start(struct backend *b)
 {
-    if (b->holds_start)
-        b->env->starting--;
+    if (!b->holds_start)
+        return;
     b->holds_start = false;
+    b->env->starting--;
+    for (struct backend *other = b->env->all; other; other = other->next_all)
+        if (other->queued)
+            timer_set(other->kick, 0);
+}
+
+static bool take_start(struct backend *b)
+{
+    b->queued = b->env->starting >= BACKEND_MAX_STARTS;
+    if (b->queued)
+        return false;
+    b->env->starting++;
+    b->holds_start = true;
+    return true;
 }
 
 static void start_failed(struct backend *b, const struct error *why)
@@ -362,12 +330,20 @@ static void became_ready(struct backend *b)
 {
     release_start(b);
     b->ready_ms = clock_ms();
-    b->last_modern = mcp_client_modern(b->client);
     enter(b, BACKEND_READY);
-    if (!b->called)
-        timer_set(b->idle, BACKEND_IDLE_MS);
+    timer_set(b->idle, b->env->idle_ms ? b->env->idle_ms : BACKEND_IDLE_MS);
     changed(b);
     progress(b);
+}
+
+static void take_list(struct backend *b, struct toolset *tools, struct str note)
+{
+    struct inventory *before = b->inv ? inventory_ref(b->inv) : NULL;
+
+    b->last_modern = mcp_client_modern(b->client);
+    adopt(b, tools, note);
+    save_cache(b, before ? inventory_tools(before) : NULL);
+    inventory_unref(before);
 }
 
 static void on_listed(void *ctx, struct str tools, struct str note, const struct error *e)
@@ -388,10 +364,10 @@ static void on_listed(void *ctx, struct str tools, struct str note, const struct
         start_failed(b, &why);
         return;
     }
-    if (!e) {
-        adopt(b, &set, note);
-        save_cache(b);
-    }
+    if (e)
+        log_info("%.*s: tools could not be listed again: %s", STR_F(b->def.name), e->msg);
+    else
+        take_list(b, &set, note);
     if (first) {
         became_ready(b);
         return;
@@ -436,62 +412,13 @@ static void on_idle(void *ctx)
     mcp_client_stop(b->client, b->env->ladder);
 }
 
-static bool passes_on(const char *entry)
-{
-    static const char *const kept[] = { "SYMPOSIUM_HOME=", "SYMPOSIUM_TASK_CHAIN=" };
-
-    if (!str_starts(str_of(entry), STR("SYMPOSIUM_")))
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-        if (str_starts(str_of(entry), str_of(kept[i])))
-            return true;
-    return false;
-}
-
-static bool overridden(const struct key_values *own, const char *entry)
-{
-    for (size_t i = 0; i < own->n; i++)
-        if (!strncmp(entry, own->v[i].key.p, own->v[i].key.n) && entry[own->v[i].key.n] == '=')
-            return true;
-    return false;
-}
-
-/* Ours without SYMPOSIUM_*, then the entry's own, which wins (MS-71). */
-static const char *const *environment(struct arena *a, const struct key_values *own)
-{
-    size_t n = 0, most = own->n + 1;
-    const char **env;
-
-    for (char **p = environ; *p; p++)
-        most++;
-    env = ARENA_ARRAY(a, const char *, most);
-    for (char **p = environ; *p; p++)
-        if (passes_on(*p) && !overridden(own, *p))
-            env[n++] = *p;
-    for (size_t i = 0; i < own->n; i++) {
-        log_secret(own->v[i].value);
-        env[n++] = arena_printf(a, "%.*s=%.*s", STR_F(own->v[i].key), STR_F(own->v[i].value));
-    }
-    return env;
-}
-
 static void start(struct backend *b)
 {
     static const struct mcp_client_ops ops = { on_ready, on_closed, on_tools_changed };
     auto_arena a = ARENA;
-    const char **argv = ARENA_ARRAY(&a, const char *, b->def.argv.n + 1);
-    struct mcp_client_opts o = {
-        .label = arena_z(&a, b->def.name),
-        .argv = argv,
-        .env = environment(&a, &b->def.env),
-        .cwd = arena_z(&a, b->def.cwd),
-        .startup_timeout_ms = b->def.startup_timeout_ms,
-        .client_name = "symposium",
-        .client_version = SYM_VERSION,
-    };
+    struct mcp_client_opts o;
 
-    for (size_t i = 0; i < b->def.argv.n; i++)
-        argv[i] = arena_z(&a, b->def.argv.v[i]);
+    launch_options(&a, &b->def, &o);
     if (b->inv)
         o.era = b->last_modern ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
     b->called = false;
@@ -499,6 +426,7 @@ static void start(struct backend *b)
     b->started_ms = clock_ms();
     enter(b, BACKEND_STARTING);
     b->client = mcp_client_start(b->env->loop, &o, &ops, b);
+    changed(b);
 }
 
 /* ---- what to do next ---- */
@@ -538,6 +466,7 @@ static void progress_cold(struct backend *b)
 {
     int64_t wait = b->next_try_ms ? b->next_try_ms - clock_ms() : 0;
 
+    b->queued = false;
     settle_cold(b, wait);
     if (!b->wants || b->shut)
         return;
@@ -545,15 +474,15 @@ static void progress_cold(struct backend *b)
         timer_set(b->kick, (int)wait);
         return;
     }
-    if (!any_waiting(b, WANT_CALL)) {
-        if (b->env->starting >= BACKEND_MAX_STARTS) {
-            timer_set(b->kick, START_SLOT_POLL_MS);
-            return;
-        }
-        b->env->starting++;
-        b->holds_start = true;
-    }
-    start(b);
+    if (any_waiting(b, WANT_CALL) || take_start(b))
+        start(b);
+}
+
+/* A server that is being closed because nobody called it takes no calls: they wait for the next
+ * start. */
+static bool takes_calls(const struct backend *b)
+{
+    return b->state == BACKEND_READY && !b->stopping;
 }
 
 static void progress_ready(struct backend *b)
@@ -562,11 +491,11 @@ static void progress_ready(struct backend *b)
     struct error e;
     struct want *w;
 
-    while (b->state == BACKEND_READY && (w = next_waiting(b, at, upto))) {
+    while ((w = next_waiting(b, at, upto))) {
         at = w->handle;
         if (w->kind == WANT_TOOLS)
             conclude(w, NULL, NULL);
-        else if (!send_call(b, w, &e))
+        else if (takes_calls(b) && !send_call(b, w, &e))
             conclude(w, NULL, &e);
     }
 }
@@ -586,12 +515,9 @@ static void destroy(struct backend *b)
     free(b);
 }
 
-/* Without references: once the last call has ended the server is stopped, then everything goes.
- */
+/* Without references and calls: the server is stopped, then everything goes. */
 static void progress_retired(struct backend *b)
 {
-    if (b->wants)
-        return;
     if (!b->client) {
         destroy(b);
         return;
@@ -601,15 +527,15 @@ static void progress_retired(struct backend *b)
     b->stopping = true;
 }
 
+/* Callbacks may let go of the last reference: destroy() comes in a turn of its own. */
 static void progress(void *ctx)
 {
     struct backend *b = ctx;
 
-    if (!b->refs) {
+    if (!b->refs && !b->wants) {
         progress_retired(b);
         return;
     }
-    b->refs++; /* a callback may let go of the last one */
     switch (b->state) {
     case BACKEND_COLD:
         progress_cold(b);
@@ -623,7 +549,6 @@ static void progress(void *ctx)
     case BACKEND_STARTING:
         break;
     }
-    backend_unref(b);
 }
 
 /* ---- public ---- */
@@ -664,11 +589,12 @@ static void copy_def(struct backend *b, const struct active_server *def)
 
 struct backend *backend_new(struct backend_env *env, const struct active_server *def)
 {
-    struct backend *b = NEW(struct backend);
+    struct backend *b = NEW(struct backend), **at = &env->all;
 
+    while (*at)
+        at = &(*at)->next_all;
+    *at = b;
     b->env = env;
-    b->next_all = env->all;
-    env->all = b;
     b->refs = 1;
     b->kick = timer_new(env->loop, progress, b);
     b->idle = timer_new(env->loop, on_idle, b);
@@ -709,18 +635,15 @@ bool backend_same(const struct backend *b, const struct active_server *def)
     return same;
 }
 
-/* Shows the same tools through a new filter. The toolset is loaded again, because views of it
- * are shared with calls in flight. */
+/* The same tools through a new filter; calls in flight keep the old one. */
 static void refilter(struct backend *b)
 {
-    auto_buf raw = BUF(MCP_LIST_MAX);
-    struct toolset again;
+    struct inventory *old = b->inv;
 
-    if (!b->inv)
+    if (!old)
         return;
-    json_put_val(&raw, b->inv->tools.doc.root);
-    if (buf_ok(&raw, NULL) && toolset_load(&again, buf_str(&raw), NULL))
-        adopt(b, &again, (struct str){ 0 });
+    b->inv = inventory_refilter(old, &b->filter);
+    inventory_unref(old);
 }
 
 static bool same_filter(const struct tool_filter *x, const struct tool_filter *y)
@@ -752,6 +675,11 @@ struct str backend_name(const struct backend *b)
     return b->def.name;
 }
 
+struct loop *backend_loop(const struct backend *b)
+{
+    return b->env->loop;
+}
+
 enum backend_state backend_state(const struct backend *b)
 {
     return b->state;
@@ -763,10 +691,28 @@ const struct names *backend_names(const struct backend *b)
     return b->inv ? &b->inv->names : NULL;
 }
 
-size_t backend_problems(const struct backend *b, const struct str **ret)
+const struct names *backend_names_read(const struct backend *b)
 {
-    *ret = b->inv ? b->inv->problems.v : NULL;
-    return b->inv ? b->inv->problems.n : 0;
+    return b->inv ? &b->inv->names : NULL;
+}
+
+struct inventory *backend_inventory(const struct backend *b)
+{
+    load_cache((struct backend *)b);
+    return b->inv;
+}
+
+void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struct str text),
+                          void *ctx)
+{
+    auto_buf text = BUF(2 * ERROR_MSG_MAX);
+
+    for (size_t i = 0; b->inv && i < b->inv->problems.n; i++)
+        line(ctx, b->inv->problems.v[i]);
+    if (b->state != BACKEND_FAILED)
+        return;
+    buf_addf(&text, "%.*s: %s", STR_F(b->def.name), b->failure.msg);
+    line(ctx, buf_str(&text));
 }
 
 bool backend_modern(const struct backend *b)
@@ -805,7 +751,7 @@ uint64_t backend_call(struct backend *b, struct str key, struct str args,
     w->key = str_dup(key);
     w->args = str_dup(args);
     load_cache(b);
-    if (b->state == BACKEND_READY && send_call(b, w, &e))
+    if (takes_calls(b) && send_call(b, w, &e))
         return w->handle;
     if (b->state != BACKEND_STARTING)
         timer_set(b->kick, 0);
@@ -821,9 +767,9 @@ void backend_cancel(struct backend *b, uint64_t handle)
     if (!w)
         return;
     unlink_want(b, w);
-    if (w->client_call) {
-        w->answer =
-            NULL; /* the client calls back before it returns: on_called() frees the want */
+    if (w->client_call && b->client) {
+        /* The client calls back before it returns: on_called() frees the want. */
+        w->answer = NULL;
         mcp_client_cancel(b->client, w->client_call);
         return;
     }

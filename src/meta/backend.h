@@ -28,6 +28,7 @@ enum backend_state { BACKEND_COLD, BACKEND_STARTING, BACKEND_READY, BACKEND_FAIL
 const char *backend_state_name(enum backend_state s);
 
 struct backend;
+struct inventory; /* meta/inventory.h */
 
 /* What all backends of one meta-server share; must outlive them. */
 struct backend_env {
@@ -40,8 +41,9 @@ struct backend_env {
     /* What is listed changed: tools, problems, or state. */
     void (*on_change)(void *ctx);
     void *ctx;
+    int idle_ms;         /* 0: BACKEND_IDLE_MS */
     size_t starting;     /* descriptions being started now */
-    struct backend *all; /* every backend that still exists, retired ones included */
+    struct backend *all; /* all that still exist, retired ones too; oldest first */
 };
 
 struct backend *backend_new(struct backend_env *env, const struct active_server *def);
@@ -55,12 +57,19 @@ bool backend_same(const struct backend *b, const struct active_server *def);
 void backend_update(struct backend *b, const struct active_server *def);
 
 struct str backend_name(const struct backend *b);
+struct loop *backend_loop(const struct backend *b);
 enum backend_state backend_state(const struct backend *b);
 /* NULL while the tools are not known (no fresh cache, never listed). Valid until the loop runs
  * again. */
 const struct names *backend_names(const struct backend *b);
-/* Lines about this server for Problems, without brackets: "name: ...". */
-size_t backend_problems(const struct backend *b, const struct str **ret);
+/* The same, but NULL also while the cache has not been read. */
+const struct names *backend_names_read(const struct backend *b);
+/* The same with its problem lines and a count; take a reference to keep it. */
+struct inventory *backend_inventory(const struct backend *b);
+/* Lines about this server for Problems, without brackets, "name: ...": what its tool lists gave
+ * reason for, and why it is not tried again in this session. */
+void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struct str text),
+                          void *ctx);
 bool backend_modern(const struct backend *b);
 struct str backend_server_info(const struct backend *b);
 pid_t backend_pid(const struct backend *b);

@@ -66,10 +66,16 @@ static void free_execution(struct execution *x)
 
 /* ---- answers ---- */
 
-static void reply_json(struct call *c, struct str json)
+static void reply_json(struct call *c, const struct buf *json)
 {
-    c->x->bytes_in += json.n;
-    script_reply(c->x->script, c->id, json);
+    struct error e;
+
+    if (!buf_ok(json, &e)) {
+        script_reply_error(c->x->script, c->id, str_of(e.msg));
+        return;
+    }
+    c->x->bytes_in += json->n;
+    script_reply(c->x->script, c->id, buf_str(json));
 }
 
 static void count_finished(struct execution *x, struct str what)
@@ -130,13 +136,24 @@ static void reply_structured(struct call *c, const struct tool *t, yyjson_val *s
         value = json_get(structured, "result");
     check_shape(c, t, value);
     json_put_val(&text, value);
-    reply_json(c, buf_str(&text));
+    reply_json(c, &text);
+}
+
+/* A value that came as text or content blocks is held against the declared shape as well: the
+ * script was promised it. */
+static void reply_unstructured(struct call *c, const struct tool *t, struct buf *json)
+{
+    auto_json doc = { 0 };
+
+    if (t->output && buf_ok(json, NULL) && json_parse(&doc, buf_str(json), NULL))
+        check_shape(c, t, doc.root);
+    reply_json(c, json);
 }
 
 static void reply_value(struct call *c, const struct tool *t, yyjson_val *result)
 {
     auto_arena scratch = ARENA;
-    auto_buf quoted = BUF(2 * REPLY_MAX);
+    auto_buf json = BUF(2 * REPLY_MAX);
     yyjson_val *structured = json_get(result, "structuredContent");
     struct mcp_value v;
 
@@ -148,15 +165,15 @@ static void reply_value(struct call *c, const struct tool *t, yyjson_val *result
     switch (v.kind) {
     case MCP_VALUE_ERROR:
         reply_failure(c, v.text);
-        break;
+        return;
     case MCP_VALUE_JSON:
-        reply_json(c, v.json);
+        buf_add(&json, v.json);
         break;
     case MCP_VALUE_TEXT:
-        json_put_str(&quoted, v.text);
-        reply_json(c, buf_str(&quoted));
+        json_put_str(&json, v.text);
         break;
     }
+    reply_unstructured(c, t, &json);
 }
 
 static void on_answer(void *ctx, const struct backend_answer *answer)
@@ -271,11 +288,20 @@ static void on_end(void *ctx, const struct script_end *end)
 
 /* ---- start ---- */
 
-/* Declared names that a proxy would hide (MS-43): known only where the tools are. */
-static void exact_names(struct execution *x, const struct catalog_server *s,
+static bool mentions(struct str source, struct str word)
+{
+    return str_find(source, word) != SIZE_MAX;
+}
+
+/*
+ * Declared names that a proxy would hide (MS-43): known only where the tools are. The cache of
+ * a server that the script cannot be after is not read for that.
+ */
+static void exact_names(struct execution *x, const struct catalog_server *s, bool read,
                         struct script_global *g)
 {
-    const struct names *names = backend_names(s->backend);
+    const struct names *names =
+        read ? backend_names(s->backend) : backend_names_read(s->backend);
     struct strs exact = { 0 };
 
     for (size_t i = 0; names && i < names->n; i++)
@@ -291,8 +317,10 @@ static struct script *start_script(struct execution *x, struct str source, struc
     struct script_global *globals = ARENA_ARRAY(&x->a, struct script_global, c->n);
     struct script_job job = { source, globals, c->n };
 
+    bool dynamic = mentions(source, STR("globalThis"));
+
     for (size_t i = 0; i < c->n; i++)
-        exact_names(x, &c->v[i], &globals[i]);
+        exact_names(x, &c->v[i], dynamic || mentions(source, c->v[i].global), &globals[i]);
     return sandbox_run(x->o.sandbox, &job, &ops, x, e);
 }
 

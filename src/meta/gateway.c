@@ -10,6 +10,7 @@
 #include "pm/deps.h"
 
 #define SHUTDOWN_POLL_MS 2
+#define SWEEP_MS         1000 /* how often it is looked whether a former sandbox is idle */
 
 /* A request that waits for a resolution. */
 struct waiter {
@@ -32,19 +33,21 @@ struct gateway {
     struct catalog *catalog;
     struct config defaults; /* before the first resolution */
     struct arena arena;
+    bool provisional;          /* the catalog stands for a resolution that failed */
     struct resolver *resolver; /* a resolution is under way */
+    int64_t began_ms;          /* since then */
     struct pm_set *pms;        /* one process a package manager, over all refreshes (PM-9) */
     struct deps_query *deps;
     struct waiter *waiters;
     uint64_t last_handle;
-    struct timer *late;  /* GATEWAY_RESOLVE_MS */
+    struct timer *late;  /* GATEWAY_RESOLVE_MS after began_ms */
     struct timer *again; /* polls the shutdown */
     struct box box;
     struct {
         struct sandbox **v;
         size_t n, cap;
-    } old_boxes;
-    size_t scripts; /* running */
+    } old_boxes; /* of former limits, while they have scripts */
+    struct timer *sweep;
     struct results results;
     bool prewarmed;
     void (*shut_done)(void *ctx);
@@ -103,14 +106,32 @@ static bool same_limits(const struct sandbox_limits *x, const struct sandbox_lim
            x->result_bytes == y->result_bytes && x->max_calls == y->max_calls;
 }
 
+static void on_sweep(void *ctx)
+{
+    struct gateway *g = ctx;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < g->old_boxes.n; i++) {
+        if (sandbox_idle(g->old_boxes.v[i]))
+            sandbox_free(g->old_boxes.v[i]);
+        else
+            g->old_boxes.v[kept++] = g->old_boxes.v[i];
+    }
+    g->old_boxes.n = kept;
+    if (kept)
+        timer_set(g->sweep, SWEEP_MS);
+}
+
 static void apply_limits(struct gateway *g)
 {
     struct sandbox_limits limits = limits_of(mcp_config(g));
 
     if (g->box.sandbox && same_limits(&limits, &g->box.limits))
         return;
-    if (g->box.sandbox)
+    if (g->box.sandbox) {
         VEC_PUSH(&g->old_boxes) = g->box.sandbox;
+        on_sweep(g);
+    }
     g->box.limits = limits;
     g->box.sandbox = sandbox_new(g->o.loop, &limits);
     if (g->prewarmed)
@@ -133,6 +154,7 @@ static void swap(struct gateway *g, struct resolution *res)
     struct catalog *old = g->catalog;
 
     apply_config(g, &res->config.mcp);
+    g->provisional = false;
     g->catalog = catalog_new(&g->env, res, old);
     catalog_unref(old);
     apply_limits(g);
@@ -176,53 +198,79 @@ static void begin(struct gateway *g)
     g->resolver = resolve_begin(g->o.loop, &o, &e);
     if (!g->resolver) {
         swap(g, empty_resolution(g, e.msg));
+        g->provisional = true;
         return;
     }
+    g->began_ms = clock_ms();
     d.config = resolve_config(g->resolver);
     d.workspace = resolve_workspace(g->resolver);
     g->deps = deps_find(g->o.loop, &d, on_deps, g);
 }
 
-static void on_late(void *ctx)
+/* The last known inventory stays in force a little longer, and says so. */
+static void note_late(struct gateway *g)
 {
     static const char text[] =
         "workspace: still being resolved after 5 s; this is the last known inventory";
-    struct gateway *g = ctx;
     struct catalog *c = g->catalog;
 
     if (!c) {
-        c = g->catalog = catalog_new(&g->env, empty_resolution(g, text), NULL);
+        g->catalog = catalog_new(&g->env, empty_resolution(g, text), NULL);
         apply_limits(g);
         if (g->o.on_inventory)
             g->o.on_inventory(g->o.ctx);
     } else if (!c->problems.n || !str_is(c->problems.v[c->problems.n - 1], text)) {
         ARENA_PUSH(&c->res->arena, &c->problems) = str_of(text);
     }
+}
+
+static void on_late(void *ctx)
+{
+    struct gateway *g = ctx;
+
+    note_late(g);
     flush_waiters(g);
+}
+
+static bool is_fresh(const struct gateway *g)
+{
+    return g->catalog && !g->provisional &&
+           (!gateway_config(g)->auto_sync || !resolution_stale(g->catalog->res));
+}
+
+static struct waiter *add_waiter(struct gateway *g, gateway_fn fn, void *ctx)
+{
+    struct waiter *w = NEW(struct waiter), **at = &g->waiters;
+
+    *w = (struct waiter){ NULL, ++g->last_handle, fn, ctx };
+    while (*at)
+        at = &(*at)->next;
+    *at = w;
+    return w;
 }
 
 uint64_t gateway_current(struct gateway *g, gateway_fn fn, void *ctx)
 {
-    struct waiter *w, **at = &g->waiters;
+    uint64_t handle;
+    int64_t left;
 
-    if (!g->resolver && g->catalog &&
-        (!gateway_config(g)->auto_sync || !resolution_stale(g->catalog->res))) {
+    if (!g->resolver && is_fresh(g)) {
         fn(ctx, g->catalog);
         return 0;
     }
-    while (*at)
-        at = &(*at)->next;
-    w = *at = NEW(struct waiter);
-    *w = (struct waiter){ NULL, ++g->last_handle, fn, ctx };
-    if (!timer_is_set(g->late))
-        timer_set(g->late, GATEWAY_RESOLVE_MS);
-    if (!g->resolver) {
-        uint64_t handle = w->handle;
-
+    handle = add_waiter(g, fn, ctx)->handle;
+    if (!g->resolver)
         begin(g);
-        return g->resolver ? handle : 0;
+    if (!g->resolver)
+        return 0; /* could not even begin: all waiters have been called */
+    left = g->began_ms + GATEWAY_RESOLVE_MS - clock_ms();
+    if (left <= 0) {
+        on_late(g);
+        return 0;
     }
-    return w->handle;
+    if (!timer_is_set(g->late))
+        timer_set(g->late, (int)left);
+    return handle;
 }
 
 void gateway_forget(struct gateway *g, uint64_t handle)
@@ -233,9 +281,11 @@ void gateway_forget(struct gateway *g, uint64_t handle)
 
             *at = w->next;
             free(w);
-            return;
+            break;
         }
     }
+    if (!g->waiters)
+        timer_clear(g->late);
 }
 
 /* ---- scripts ---- */
@@ -300,6 +350,8 @@ struct gateway *gateway_new(const struct gateway_opts *o)
     apply_config(g, &g->defaults.mcp);
     g->late = timer_new(o->loop, on_late, g);
     g->again = timer_new(o->loop, poll_shutdown, g);
+    g->sweep = timer_new(o->loop, on_sweep, g);
+    timer_background(g->sweep);
     return g;
 }
 
@@ -341,6 +393,7 @@ void gateway_free(struct gateway *g)
     results_free(&g->results);
     timer_free(g->late);
     timer_free(g->again);
+    timer_free(g->sweep);
     arena_free(&g->arena);
     free(g);
 }

@@ -3,22 +3,35 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "loop/timer.h"
+#include "meta/inventory.h"
 #include "meta/search.h"
 #include "text/glob.h"
+
+#define SLICE_US          4000
+#define SLICE_GAP_MS      1 /* not 0: the loop looks at its descriptors in between */
+#define LIST_PROBLEMS_MAX ((size_t)4 << 20)
 
 /* One server of the answer. */
 struct item {
     struct listing *l;
     const struct catalog_server *s;
-    const struct names *names; /* NULL: could not be described */
+    struct inventory *inv;     /* counted; NULL: could not be described */
+    const struct names *names; /* of inv */
     bool *chosen;              /* parallel to names->v */
     size_t nchosen;
     uint64_t wait; /* 0: known */
     size_t order;  /* place of its best hit */
 };
 
+/*
+ * loading (caches are read) -> waiting (for servers being started) -> declaring -> done.
+ * Loading and declaring go on in slices, so that a large inventory never keeps the loop from
+ * others.
+ */
 struct listing {
     struct catalog *catalog;
     const struct list_query *q;
@@ -26,8 +39,12 @@ struct listing {
     void *ctx;
     struct arena a;
     struct item *items;
-    size_t n, pending;
+    size_t n, loaded, pending;
     struct strs problems; /* lines of this request */
+    struct timer *slice;  /* the next one is due */
+    struct buf out;
+    bool composed;
+    struct tsdecl *decl; /* declaring */
 };
 
 /* ---- the query ---- */
@@ -37,8 +54,8 @@ static bool read_strings(struct strs *ret, bool *given, yyjson_val *args, const 
 {
     yyjson_val *v = json_get(args, key);
 
-    *given = v && !json_is_null(v);
-    if (!*given)
+    *given = json_len(v) > 0; /* [] asks for nothing in particular */
+    if (!v || json_is_null(v))
         return true;
     if (!json_is_arr(v))
         return error_set(e, ERR_INVALID, "'%s' must be an array of strings, not %s", key,
@@ -231,7 +248,7 @@ static void put_described(struct buf *out, const struct tool *t)
 
 static void put_index_block(struct buf *out, const struct item *it)
 {
-    buf_add(out, it->s->name);
+    put_name(out, it->s->name);
     buf_addz(out, ":\n");
     for (size_t i = 0; i < it->names->n; i++) {
         if (it->chosen[i]) {
@@ -245,7 +262,7 @@ static void put_index_names(struct buf *out, const struct item *it)
 {
     const char *before = ": ";
 
-    buf_add(out, it->s->name);
+    put_name(out, it->s->name);
     for (size_t i = 0; i < it->names->n; i++) {
         if (it->chosen[i]) {
             buf_addz(out, before);
@@ -258,8 +275,8 @@ static void put_index_names(struct buf *out, const struct item *it)
 
 static void put_index_count(struct buf *out, const struct item *it)
 {
-    buf_addf(out, "%.*s: %zu tool%s\n", STR_F(it->s->name), it->nchosen,
-             it->nchosen == 1 ? "" : "s");
+    put_name(out, it->s->name);
+    buf_addf(out, ": %zu tool%s\n", it->nchosen, it->nchosen == 1 ? "" : "s");
 }
 
 /* The index at one of three grains; false when it passes the bound. The coarsest is cut there.
@@ -314,12 +331,13 @@ static void put_hits(struct buf *out, const struct listing *l, const struct hits
     for (size_t i = 0; i < h->n; i++) {
         const struct item *it = &l->items[h->docs[i].index >> 32];
 
-        buf_addf(out, "%.*s.", STR_F(it->s->name));
+        put_name(out, it->s->name);
+        buf_addc(out, '.');
         put_described(out, it->names->v[h->docs[i].index & 0xffffffff].tool);
     }
 }
 
-static void put_declarations(struct buf *out, struct listing *l)
+static void begin_declarations(struct listing *l)
 {
     struct decl_server *servers = ARENA_ARRAY(&l->a, struct decl_server, l->n + 1);
     size_t n = 0;
@@ -330,7 +348,7 @@ static void put_declarations(struct buf *out, struct listing *l)
         if (it->nchosen)
             servers[n++] = (struct decl_server){ it->s->global, it->names, it->chosen };
     }
-    tsdecl_put(out, servers, n, l->q->detail, l->catalog->globals, l->catalog->n);
+    l->decl = tsdecl_new(&l->out, servers, n, l->q->detail, l->catalog->globals, l->catalog->n);
 }
 
 static void put_problems(struct buf *out, struct listing *l)
@@ -346,8 +364,10 @@ static void put_problems(struct buf *out, struct listing *l)
     }
 }
 
-static void put_chosen(struct buf *out, struct listing *l)
+/* Writes the answer, or begins to, where it is declarations. */
+static void put_chosen(struct listing *l)
 {
+    struct buf *out = &l->out;
     struct hits h;
     size_t total = 0;
 
@@ -372,11 +392,16 @@ static void put_chosen(struct buf *out, struct listing *l)
     else if (l->q->detail == DETAIL_NAMES)
         put_index(out, l);
     else
-        put_declarations(out, l);
+        begin_declarations(l);
 }
 
 static void free_listing(struct listing *l)
 {
+    for (size_t i = 0; i < l->n; i++)
+        inventory_unref(l->items[i].inv);
+    tsdecl_free(l->decl);
+    timer_free(l->slice);
+    buf_free(&l->out);
     catalog_unref(l->catalog);
     arena_free(&l->a);
     free(l);
@@ -384,16 +409,17 @@ static void free_listing(struct listing *l)
 
 static void finish(struct listing *l)
 {
-    auto_buf out = BUF(LIST_TEXT_MAX);
     list_done_fn done = l->done;
     void *ctx = l->ctx;
+    auto_buf out = BUF(LIST_TEXT_MAX + LIST_PROBLEMS_MAX);
 
-    for (size_t i = 0; i < l->n; i++)
-        l->items[i].names = backend_names(l->items[i].s->backend);
-    if (!l->catalog->n)
-        buf_addz(&out, "No MCP servers apply to this workspace.\n");
+    if (buf_ok(&l->out, NULL))
+        buf_add(&out, buf_str(&l->out));
     else
-        put_chosen(&out, l);
+        buf_addf(&out,
+                 "What was asked for is longer than %zu MiB: ask for less with servers, "
+                 "tools, pattern or query.\n",
+                 LIST_TEXT_MAX >> 20);
     put_problems(&out, l);
     free_listing(l);
     done(ctx, str_trim(buf_str(&out)));
@@ -401,16 +427,19 @@ static void finish(struct listing *l)
 
 /* ---- describing ---- */
 
+static void advance(struct listing *l);
+
 static void on_known(void *ctx, const struct error *why)
 {
     struct item *it = ctx;
     struct listing *l = it->l;
 
     it->wait = 0;
-    if (why)
+    /* A server that is not tried again tells so itself. */
+    if (why && backend_state(it->s->backend) != BACKEND_FAILED)
         add_problem(l, str_of(arena_printf(&l->a, "%.*s: %s", STR_F(it->s->name), why->msg)));
-    if (--l->pending == 0)
-        finish(l);
+    if (--l->pending == 0 && l->loaded == l->n)
+        advance(l);
 }
 
 static void select_servers(struct listing *l)
@@ -437,22 +466,79 @@ static void select_servers(struct listing *l)
     }
 }
 
+/* True: the caches of all servers have been read, and those without one are being started. */
+static bool load_some(struct listing *l, int64_t until_us)
+{
+    while (l->loaded < l->n) {
+        struct item *it = &l->items[l->loaded++];
+
+        if (!backend_names(it->s->backend)) {
+            l->pending++;
+            it->wait = backend_describe(it->s->backend, on_known, it);
+        }
+        if (clock_us() >= until_us)
+            break;
+    }
+    return l->loaded == l->n;
+}
+
+static void compose(struct listing *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct item *it = &l->items[i];
+        struct inventory *inv = backend_inventory(it->s->backend);
+
+        if (inv) {
+            it->inv = inventory_ref(inv);
+            it->names = &inv->names;
+        }
+    }
+    if (!l->catalog->n)
+        buf_addz(&l->out, "No MCP servers apply to this workspace.\n");
+    else
+        put_chosen(l);
+    l->composed = true;
+}
+
+/* Goes on until there is something to wait for, be it the next slice. */
+static bool advance_within(struct listing *l, int64_t until_us)
+{
+    if (!load_some(l, until_us)) {
+        timer_set(l->slice, SLICE_GAP_MS);
+        return false;
+    }
+    if (l->pending)
+        return false;
+    if (!l->composed)
+        compose(l);
+    if (!l->decl || tsdecl_step(l->decl, until_us))
+        return true;
+    timer_set(l->slice, SLICE_GAP_MS);
+    return false;
+}
+
+static void advance(struct listing *l)
+{
+    if (advance_within(l, clock_us() + SLICE_US))
+        finish(l);
+}
+
+static void on_slice(void *ctx)
+{
+    advance(ctx);
+}
+
 struct listing *list_tools_run(struct catalog *c, const struct list_query *q, list_done_fn done,
                                void *ctx)
 {
     struct listing *l = NEW(struct listing);
 
     *l = (struct listing){ .catalog = catalog_ref(c), .q = q, .done = done, .ctx = ctx };
+    l->out = BUF(LIST_TEXT_MAX);
+    if (c->n)
+        l->slice = timer_new(backend_loop(c->v[0].backend), on_slice, l);
     select_servers(l);
-    for (size_t i = 0; i < l->n; i++) {
-        struct item *it = &l->items[i];
-
-        if (backend_names(it->s->backend))
-            continue;
-        l->pending++;
-        it->wait = backend_describe(it->s->backend, on_known, it);
-    }
-    if (l->pending)
+    if (!advance_within(l, clock_us() + SLICE_US))
         return l;
     finish(l);
     return NULL;

@@ -9,7 +9,7 @@
 
 #define LIST_INDEX_MAX     ((size_t)6000) /* bytes of the index before it gets coarser (MS-16) */
 #define LIST_LINE_CHARS    80             /* characters of a description in the index */
-#define LIST_TEXT_MAX      ((size_t)32 << 20)
+#define LIST_TEXT_MAX      ((size_t)24 << 20)
 #define LIST_LIMIT_DEFAULT 8
 #define LIST_LIMIT_MAX     50
 
@@ -29,8 +29,9 @@ bool list_query_read(struct list_query *ret, yyjson_val *args, struct arena *a,
 struct listing;
 /*
  * Describes what the query asks for, starting servers where nothing fresh is known (MS-19).
- * `done` is called once, from inside when nothing has to be started. The query and the catalog
- * (counted) are kept; the query's memory must live until then.
+ * `done` is called once, from inside when all is known and soon said; NULL is returned then.
+ * Large inventories are read and declared in slices of a few milliseconds. The query and the
+ * catalog (counted) are kept; the query's memory must live until then.
  */
 typedef void (*list_done_fn)(void *ctx, struct str text);
 struct listing *list_tools_run(struct catalog *c, const struct list_query *q, list_done_fn done,

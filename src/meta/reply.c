@@ -116,6 +116,19 @@ static void put_finished(struct buf *out, const struct reply *r)
     buf_add(out, buf_str(&line));
 }
 
+/* Only where the configuration allows more text than any client takes. */
+static void put_too_large(struct buf *out)
+{
+    struct error e;
+    auto_buf text = BUF(ERROR_MSG_MAX);
+
+    buf_ok(out, &e);
+    buf_addf(&text, "the reply would hold %s; lower max-result-bytes or max-console-bytes",
+             e.msg);
+    buf_clear(out);
+    put_error_message(out, "internal", buf_str(&text), (struct str){ 0 });
+}
+
 bool reply_put(struct buf *out, const struct reply *r)
 {
     bool is_error = r->end->outcome != SCRIPT_OK;
@@ -123,12 +136,15 @@ bool reply_put(struct buf *out, const struct reply *r)
     put_outcome(out, r);
     if (r->end->console.n) {
         buf_addz(out, "\nconsole:\n");
-        buf_add(out, str_trim(r->end->console));
+        buf_add(out, r->end->console);
     }
     if (is_error && r->nfinished)
         put_finished(out, r);
     reply_put_problems(out, r->catalog);
     for (size_t i = 0; i < r->ntags; i++)
         put_bracketed(out, r->tags[i]);
-    return is_error;
+    if (buf_ok(out, NULL))
+        return is_error;
+    put_too_large(out);
+    return true;
 }

@@ -7,7 +7,7 @@
 #include "meta/results.h"
 #include "sandbox/host.h"
 
-#define REPLY_MAX ((size_t)16 << 20)
+#define REPLY_MAX ((size_t)32 << 20)
 
 /* A backing tool's finished calls, in order of first finish. */
 struct finished_call {

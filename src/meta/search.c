@@ -26,24 +26,57 @@ static const double weights[COLUMNS] = { 3, 1, 1 };
 
 typedef void (*word_fn)(void *ctx, struct str word);
 
-static bool is_word_byte(unsigned char c)
+static bool is_ascii_word(uint32_t c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c >= 0x80;
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Outside ASCII everything counts as a letter but punctuation, symbols and spaces. */
+static bool is_word_char(uint32_t c)
+{
+    static const struct {
+        uint32_t from, to;
+    } marks[] = {
+        { 0x80, 0xa9 },     { 0xab, 0xb4 },     { 0xb6, 0xb9 },       { 0xbb, 0xbf },
+        { 0xd7, 0xd7 },     { 0xf7, 0xf7 },     { 0x2000, 0x206f },   { 0x20a0, 0x20cf },
+        { 0x2190, 0x2bff }, { 0x2e00, 0x2e7f }, { 0x3000, 0x3004 },   { 0x3008, 0x3020 },
+        { 0xfe30, 0xfe6f }, { 0xff00, 0xff0f }, { 0xff1a, 0xff20 },   { 0xff3b, 0xff40 },
+        { 0xff5b, 0xff65 }, { 0xfff0, 0xffff }, { 0x1f000, 0x1faff },
+    };
+
+    if (c < 0x80)
+        return is_ascii_word(c);
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (c >= marks[i].from && c <= marks[i].to)
+            return false;
+    return true;
 }
 
 /*
- * Lower case for the scripts that have simple one-to-one pairs in the ranges tool names are
- * written in: ASCII, Latin-1, Greek, Cyrillic.
+ * Lower case for the scripts that have it, by range: `step` is the distance to the small
+ * letter, or 1 where capitals and small letters alternate and `odd` says which are the
+ * capitals.
  */
 static uint32_t lower(uint32_t c)
 {
-    if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
-        (c >= 0x391 && c <= 0x3a9) || (c >= 0x410 && c <= 0x42f))
-        return c + 32;
-    if (c >= 0x400 && c <= 0x40f)
-        return c + 80;
-    return c >= 0x100 && c <= 0x137 ? c | 1 : c;
+    static const struct {
+        uint32_t from, to, step;
+        bool odd;
+    } pairs[] = {
+        { 'A', 'Z', 32, 0 },         { 0xc0, 0xde, 32, 0 },    { 0x100, 0x137, 1, 0 },
+        { 0x139, 0x148, 1, 1 },      { 0x14a, 0x177, 1, 0 },   { 0x179, 0x17e, 1, 1 },
+        { 0x1cd, 0x1dc, 1, 1 },      { 0x1de, 0x1ef, 1, 0 },   { 0x1f8, 0x21f, 1, 0 },
+        { 0x222, 0x233, 1, 0 },      { 0x388, 0x38a, 37, 0 },  { 0x391, 0x3ab, 32, 0 },
+        { 0x400, 0x40f, 80, 0 },     { 0x410, 0x42f, 32, 0 },  { 0x460, 0x481, 1, 0 },
+        { 0x48a, 0x4bf, 1, 0 },      { 0x4d0, 0x52f, 1, 0 },   { 0x531, 0x556, 48, 0 },
+        { 0x1e00, 0x1e95, 1, 0 },    { 0x1ea0, 0x1eff, 1, 0 }, { 0xff21, 0xff3a, 32, 0 },
+        { 0x10400, 0x10427, 40, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(pairs) && c >= pairs[i].from; i++)
+        if (c <= pairs[i].to && c != 0xd7)
+            return pairs[i].step == 1 && (c & 1) != pairs[i].odd ? c : c + pairs[i].step;
+    return c;
 }
 
 static bool is_upper(uint32_t c)
@@ -68,7 +101,7 @@ static void each_word(struct str text, bool whole, word_fn fn, void *ctx)
         uint32_t cp;
         size_t n = utf8_decode(text, &cp);
 
-        if (!n || !is_word_byte((unsigned char)*text.p)) {
+        if (!n || !is_word_char(cp)) {
             emit(&word, fn, ctx);
             was_lower = false;
             n = n ? n : 1;

@@ -3,31 +3,27 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "loop/signal.h"
-#include "loop/timer.h"
 #include "mcp/content.h"
 #include "mcp/stdio.h"
 #include "meta/gateway.h"
 
-#define CHANGED_EVERY_MS  1000 /* MS-75 */
-#define PROGRESS_EVERY_MS 50   /* 20 a second (MS-77) */
-#define DESCRIPTION_MAX   2000 /* characters (MS-9) */
-#define TOOLS_MAX         ((size_t)16 << 10)
-#define RESULT_TEXT_MAX   ((size_t)64 << 20)
+#define FLUSH_MS         5000 /* for answers that the client has not read yet, after its EOF */
+#define FLUSH_AT_ONCE_MS 200  /* the same after a signal or hang-up */
+#define SWEEP_MS         1000 /* for processes that nobody waited for */
+#define DESCRIPTION_MAX  2000 /* characters (MS-9) */
+#define TOOLS_MAX        ((size_t)16 << 10)
+#define RESULT_TEXT_MAX  ((size_t)64 << 20)
 
 struct service {
     struct loop *loop;
     struct gateway *gateway;
-    struct mcp_stdio *stdio;
-    struct buf tools; /* our tools/list as last made */
-    bool listed;      /* a client has seen it */
-    struct timer *changed;
-    int64_t told_ms;
-    bool ending;
+    struct mcp_stdio *stdio; /* NULL: the client is gone */
+    struct buf tools;        /* our tools/list as last made */
+    enum stdio_end why;
+    struct signals *signals; /* while servers are being closed */
 };
 
 /* One request of the client while it is open. */
@@ -39,10 +35,6 @@ struct request {
     struct execution *execution;
     struct list_query query;
     struct str script;
-    struct timer *pace; /* of progress */
-    unsigned finished, told;
-    struct buf what;
-    int64_t told_ms;
 };
 
 /* ---- our own tools/list ---- */
@@ -73,11 +65,12 @@ static void put_list_tools(struct jw *w, const struct catalog *c)
 {
     char text[512];
 
-    snprintf(text, sizeof text,
-             "Shows the tools of %zu MCP server%s for use in execute. Call it first: no "
-             "arguments gives an index, query "
-             "searches, servers or tools give TypeScript declarations.",
-             c->n, c->n == 1 ? "" : "s");
+    snprintf(
+        text, sizeof text,
+        "Shows the tools of the MCP servers in scope (%zu) for use in execute. Call it first: "
+        "no arguments gives an index, query searches, servers or tools give TypeScript "
+        "declarations.",
+        c->n);
     jw_obj(w);
     jw_kstrz(w, "name", "list_tools");
     jw_kstrz(w, "description", text);
@@ -134,43 +127,22 @@ static void put_tools(struct buf *out, const struct catalog *c)
     jw_end(&w);
 }
 
-static void tell_changed(void *ctx)
-{
-    struct service *s = ctx;
-
-    s->told_ms = clock_ms();
-    mcp_server_tools_changed(mcp_stdio_server(s->stdio));
-}
-
-/* A new inventory: the client is told when it has seen a list that differs, at most once a
- * second. */
+/* A new inventory: whoever may have seen another list is told (MS-75). */
 static void on_inventory(void *ctx)
 {
     struct service *s = ctx;
     auto_buf now = BUF(TOOLS_MAX);
-    int64_t due;
-    bool same;
+    bool changed;
 
     put_tools(&now, gateway_catalog(s->gateway));
-    same = str_eq(buf_str(&now), buf_str(&s->tools));
+    changed = s->tools.n && !str_eq(buf_str(&now), buf_str(&s->tools));
     buf_clear(&s->tools);
     buf_add(&s->tools, buf_str(&now));
-    if (same || !s->listed || s->ending || timer_is_set(s->changed))
-        return;
-    due = s->told_ms + CHANGED_EVERY_MS - clock_ms();
-    timer_set(s->changed, !s->told_ms || due < 0 ? 0 : (int)due);
+    if (changed && s->stdio)
+        mcp_server_tools_changed(mcp_stdio_server(s->stdio));
 }
 
 /* ---- one request ---- */
-
-static struct request *request_new(struct service *s, struct mcp_req *r);
-
-static void request_free(struct request *q)
-{
-    timer_free(q->pace);
-    buf_free(&q->what);
-    free(q);
-}
 
 static void on_cancel(void *ctx)
 {
@@ -180,14 +152,14 @@ static void on_cancel(void *ctx)
         gateway_forget(q->s->gateway, q->wait);
     list_tools_cancel(q->listing);
     execute_cancel(q->execution);
-    request_free(q);
+    free(q);
 }
 
 static struct request *request_new(struct service *s, struct mcp_req *r)
 {
     struct request *q = NEW(struct request);
 
-    *q = (struct request){ .s = s, .r = r, .what = BUF(1024) };
+    *q = (struct request){ .s = s, .r = r };
     mcp_req_on_cancel(r, on_cancel, q);
     return q;
 }
@@ -196,10 +168,14 @@ static void reply_text(struct request *q, struct str text, bool is_error)
 {
     auto_buf out = BUF(RESULT_TEXT_MAX);
     struct mcp_req *r = q->r;
+    struct error e;
 
     mcp_put_text_result(&out, text, is_error);
-    request_free(q);
-    mcp_reply(r, buf_str(&out));
+    free(q);
+    if (buf_ok(&out, &e))
+        mcp_reply(r, buf_str(&out));
+    else
+        mcp_reply_error(r, RPC_INTERNAL_ERROR, (struct str){ 0 }, "answer of %s", e.msg);
 }
 
 static void with_tools(void *ctx, struct catalog *c)
@@ -209,8 +185,7 @@ static void with_tools(void *ctx, struct catalog *c)
     struct mcp_req *r = q->r;
 
     (void)c;
-    s->listed = true;
-    request_free(q);
+    free(q);
     mcp_reply(r, buf_str(&s->tools));
 }
 
@@ -248,34 +223,15 @@ static void with_list(void *ctx, struct catalog *c)
 
 /* ---- execute ---- */
 
-static void tell_progress(void *ctx)
-{
-    struct request *q = ctx;
-
-    if (q->told == q->finished)
-        return;
-    q->told = q->finished;
-    q->told_ms = clock_ms();
-    mcp_progress(q->r, q->finished, 0, buf_str(&q->what));
-}
-
 static void on_progress(void *ctx, unsigned finished, struct str what)
 {
     struct request *q = ctx;
-    int64_t due;
+    auto_buf clean = BUF(1024);
 
     if (!mcp_req_wants_progress(q->r))
         return;
-    q->finished = finished;
-    buf_clear(&q->what);
-    utf8_put_clean(&q->what, utf8_cut(what, 256));
-    if (!q->pace)
-        q->pace = timer_new(q->s->loop, tell_progress, q);
-    due = q->told_ms + PROGRESS_EVERY_MS - clock_ms();
-    if (due <= 0)
-        tell_progress(q);
-    else if (!timer_is_set(q->pace))
-        timer_set(q->pace, (int)due);
+    utf8_put_clean(&clean, utf8_cut(what, 256));
+    mcp_progress(q->r, finished, 0, buf_str(&clean));
 }
 
 static void on_executed(void *ctx, struct str text, bool is_error)
@@ -283,7 +239,6 @@ static void on_executed(void *ctx, struct str text, bool is_error)
     struct request *q = ctx;
 
     q->execution = NULL;
-    tell_progress(q); /* the last one of a burst */
     reply_text(q, text, is_error);
 }
 
@@ -398,13 +353,35 @@ static void on_shut(void *ctx)
     loop_stop(s->loop);
 }
 
+/* A second signal, or the first one after the client closed our input: the ladder gets shorter.
+ */
+static void on_signal(void *ctx, int signo)
+{
+    struct service *s = ctx;
+
+    (void)signo;
+    gateway_shutdown(s->gateway, gateway_ladder(s->gateway, true), on_shut, s);
+}
+
+static void end(void *ctx)
+{
+    struct service *s = ctx;
+    bool at_once = s->why != STDIO_EOF;
+
+    /* What is still open is cancelled, whole scripts included; answers are on their way out. */
+    mcp_stdio_free(take_ptr(&s->stdio), at_once ? FLUSH_AT_ONCE_MS : FLUSH_MS);
+    s->signals = signals_new(s->loop, on_signal, s);
+    gateway_shutdown(s->gateway, gateway_ladder(s->gateway, at_once), on_shut, s);
+}
+
+/* From inside the server: what frees it waits for the next turn. */
 static void on_done(void *ctx, enum stdio_end why, int signo)
 {
     struct service *s = ctx;
 
     (void)signo;
-    s->ending = true;
-    gateway_shutdown(s->gateway, gateway_ladder(s->gateway, why != STDIO_EOF), on_shut, s);
+    s->why = why;
+    loop_defer(s->loop, end, s);
 }
 
 static const struct mcp_server_def definition = {
@@ -432,14 +409,13 @@ int service_run(const struct dirs *dirs, const char *start_dir)
     reaper_adopt_orphans();
     s.loop = o.loop = loop_new();
     s.gateway = gateway_new(&o);
-    s.changed = timer_new(s.loop, tell_changed, &s);
     s.stdio = mcp_stdio_new(s.loop, &definition, &s, on_done);
     loop_run(s.loop);
-    timer_free(s.changed);
-    mcp_stdio_free(s.stdio, CHANGED_EVERY_MS);
+    signals_free(s.signals);
+    mcp_stdio_free(s.stdio, 0);
     gateway_free(s.gateway);
     loop_free(s.loop);
     buf_free(&s.tools);
-    reaper_sweep(CHANGED_EVERY_MS);
+    reaper_sweep(SWEEP_MS);
     return 0;
 }

@@ -45,7 +45,7 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     jw_str(&w, s->cwd);
     jw_int(&w, s->argv.n ? file_stamp(arena_z(a, s->argv.v[0])).mtime_ns : 0);
     jw_end(&w);
-    return arena_str(a, buf_str(&text));
+    return buf_ok(&text, NULL) ? arena_str(a, buf_str(&text)) : (struct str){ 0 };
 }
 
 static const char *file_of(struct arena *a, const char *cache_dir, struct str key)
@@ -56,21 +56,27 @@ static const char *file_of(struct arena *a, const char *cache_dir, struct str ke
     return arena_printf(a, "%s/tools/%s.json", cache_dir, hex);
 }
 
-static bool read_entry(struct toolcache_entry *ret, yyjson_val *root, struct str key)
+static const char *era_name(bool modern)
 {
-    auto_buf tools = BUF(TOOLCACHE_MAX_BYTES);
-    auto_buf found = BUF(KEY_MAX);
-    struct str era = json_str(json_get(root, "era"));
+    return modern ? "modern" : "legacy";
+}
+
+static bool text_is(yyjson_val *v, struct str want)
+{
+    auto_buf text = BUF(TOOLCACHE_MAX_BYTES);
+
+    if (!v)
+        return false;
+    json_put_val(&text, v);
+    return buf_ok(&text, NULL) && str_eq(buf_str(&text), want);
+}
+
+static bool is_entry(yyjson_val *root, struct str key)
+{
     int64_t version;
 
-    if (!json_int(json_get(root, "version"), &version) || version != TOOLCACHE_VERSION)
-        return false;
-    json_put_val(&found, json_get(root, "key") ? json_get(root, "key") : root);
-    if (!str_eq(buf_str(&found), key) || !json_is_arr(json_get(root, "tools")))
-        return false;
-    ret->modern = str_is(era, "modern");
-    json_put_val(&tools, json_get(root, "tools"));
-    return buf_ok(&tools, NULL) && toolset_load(&ret->tools, buf_str(&tools), NULL);
+    return json_int(json_get(root, "version"), &version) && version == TOOLCACHE_VERSION &&
+           text_is(json_get(root, "key"), key) && json_is_arr(json_get(root, "tools"));
 }
 
 bool toolcache_load(const char *cache_dir, struct str key, struct toolcache_entry *ret)
@@ -78,10 +84,38 @@ bool toolcache_load(const char *cache_dir, struct str key, struct toolcache_entr
     auto_arena a = ARENA;
     auto_buf text = BUF(TOOLCACHE_MAX_BYTES);
     auto_json doc = { 0 };
+    yyjson_val *root;
 
     *ret = (struct toolcache_entry){ 0 };
-    return file_read(file_of(&a, cache_dir, key), &text, NULL) &&
-           json_parse(&doc, buf_str(&text), NULL) && read_entry(ret, doc.root, key);
+    if (!key.n || !file_read(file_of(&a, cache_dir, key), &text, NULL) ||
+        !json_parse(&doc, buf_str(&text), NULL) || !is_entry(doc.root, key))
+        return false;
+    root = doc.root;
+    ret->modern = str_is(json_str(json_get(root, "era")), "modern");
+    toolset_take(&ret->tools, &doc, json_get(root, "tools"), json_get(root, "hashes"));
+    return true;
+}
+
+static bool same_tool(const struct tool *x, const struct tool *y)
+{
+    auto_buf a = BUF(TOOLCACHE_MAX_BYTES), b = BUF(TOOLCACHE_MAX_BYTES);
+
+    json_put_val(&a, x->raw);
+    json_put_val(&b, y->raw);
+    return buf_ok(&a, NULL) && buf_ok(&b, NULL) && str_eq(buf_str(&a), buf_str(&b));
+}
+
+bool toolcache_is_same(const struct toolset *loaded, const struct toolset *now, bool modern,
+                       struct str server_info)
+{
+    yyjson_val *root = loaded->doc.root;
+    bool same = loaded->n == now->n && json_is_obj(root) &&
+                str_is(json_str(json_get(root, "era")), era_name(modern)) &&
+                text_is(json_get(root, "serverInfo"), server_info);
+
+    for (size_t i = 0; same && i < now->n; i++)
+        same = same_tool(&loaded->v[i], &now->v[i]);
+    return same;
 }
 
 bool toolcache_store(const char *cache_dir, struct str key, const struct toolset *set,
@@ -95,7 +129,7 @@ bool toolcache_store(const char *cache_dir, struct str key, const struct toolset
     jw_kint(&w, "version", TOOLCACHE_VERSION);
     jw_key(&w, "key");
     jw_raw(&w, key);
-    jw_kstrz(&w, "era", modern ? "modern" : "legacy");
+    jw_kstrz(&w, "era", era_name(modern));
     jw_key(&w, "serverInfo");
     jw_raw(&w, server_info.n ? server_info : STR("{}"));
     jw_key(&w, "tools");
@@ -111,6 +145,8 @@ bool toolcache_store(const char *cache_dir, struct str key, const struct toolset
     }
     jw_end(&w);
     jw_end(&w);
+    if (!key.n)
+        return error_set(e, ERR_LIMIT, "key of more than %zu bytes", KEY_MAX);
     return buf_ok(&text, e) && file_mkdirs(arena_printf(&a, "%s/tools", cache_dir), e) &&
            file_write_atomic(file_of(&a, cache_dir, key), buf_str(&text), 0600, e);
 }

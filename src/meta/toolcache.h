@@ -19,11 +19,15 @@ struct toolcache_entry {
 };
 
 /* The key as JSON text: name, command as resolved, args, environment names with hashes, cwd,
- * mtime of the executable. */
+ * mtime of the executable. Empty when over 4 MiB: such a server is not cached. */
 struct str toolcache_key(struct arena *a, const struct active_server *s);
 
 /* False: nothing fresh. */
 bool toolcache_load(const char *cache_dir, struct str key, struct toolcache_entry *ret);
+
+/* True when a list that toolcache_load() gave says byte for byte what would be stored now. */
+bool toolcache_is_same(const struct toolset *loaded, const struct toolset *now, bool modern,
+                       struct str server_info);
 
 /* `tools` is the JSON array as the server sent it, parsed as `set`; `server_info` a JSON
  * object. Atomic, 0600. */

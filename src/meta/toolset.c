@@ -2,6 +2,7 @@
 #include "meta/toolset.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -41,6 +42,16 @@ static bool wraps_result(yyjson_val *schema)
     return str_is(json_str(json_get(schema, "type")), "object") && json_len(props) == 1;
 }
 
+static void take_hash(struct tool *t, yyjson_val *hashes)
+{
+    struct str known = json_str(json_get_s(hashes, t->name));
+
+    if (known.n == SHA256_HEX_SIZE - 1)
+        memcpy(t->hash, known.p, known.n);
+    else
+        hash_tool(t);
+}
+
 static bool read_tool(struct tool *t, yyjson_val *raw)
 {
     yyjson_val *notes = json_get(raw, "annotations");
@@ -61,33 +72,41 @@ static bool read_tool(struct tool *t, yyjson_val *raw)
         return false;
     if (t->unwrap)
         t->output = json_get(json_get(output, "properties"), "result");
-    hash_tool(t);
     return true;
 }
 
-bool toolset_load(struct toolset *ret, struct str tools, struct error *e)
+void toolset_take(struct toolset *ret, struct json *doc, yyjson_val *tools, yyjson_val *hashes)
 {
     struct map seen = MAP;
 
-    *ret = (struct toolset){ 0 };
-    if (!json_parse(&ret->doc, tools, e))
-        return false;
-    if (!json_is_arr(ret->doc.root)) {
-        toolset_free(ret);
-        return error_set(e, ERR_PROTOCOL, "the tool list is not an array");
-    }
-    ret->v = mem_alloc(json_len(ret->doc.root) * sizeof *ret->v);
-    for (struct json_iter it = json_iter(ret->doc.root); json_next(&it);) {
+    *ret = (struct toolset){ .doc = *doc };
+    *doc = (struct json){ 0 };
+    ret->v = mem_alloc(json_len(tools) * sizeof *ret->v);
+    for (struct json_iter it = json_iter(tools); json_next(&it);) {
         struct tool *t = &ret->v[ret->n];
 
         if (!read_tool(t, it.val)) {
             ret->bad++;
-        } else if (!map_has(&seen, t->name)) {
-            map_put(&seen, t->name, t);
+        } else if (!map_put(&seen, t->name, ret)) {
+            take_hash(t, hashes);
             ret->n++;
         }
     }
     map_free(&seen);
+}
+
+bool toolset_load(struct toolset *ret, struct str tools, struct error *e)
+{
+    struct json doc;
+
+    *ret = (struct toolset){ 0 };
+    if (!json_parse(&doc, tools, e))
+        return false;
+    if (!json_is_arr(doc.root)) {
+        json_free(&doc);
+        return error_set(e, ERR_PROTOCOL, "the tool list is not an array");
+    }
+    toolset_take(ret, &doc, doc.root, NULL);
     return true;
 }
 

@@ -34,6 +34,9 @@ struct toolset {
 
 /* `tools` is a JSON array of tool objects. */
 bool toolset_load(struct toolset *ret, struct str tools, struct error *e);
+/* The same from an array within a parsed document, which is taken. `hashes` (may be NULL):
+ * object of hashes known by name, of which those that are there are not computed. */
+void toolset_take(struct toolset *ret, struct json *doc, yyjson_val *tools, yyjson_val *hashes);
 void toolset_free(struct toolset *t);
 const struct tool *toolset_find(const struct toolset *t, struct str wire_name);
 

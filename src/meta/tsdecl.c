@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "meta/tsdecl.h"
 
+#include <stdlib.h>
+
+#include "base/clock.h"
 #include "base/mem.h"
 #include "meta/tsschema.h"
 
@@ -48,20 +51,26 @@ static bool some_required(yyjson_val *s, unsigned depth)
 
 /* ---- one tool ---- */
 
-struct decl {
-    struct ts_output types;
-    struct arena a;
-    enum list_detail detail;
-    struct buf *out;
-};
-
 struct rendered {
     const struct ts_type *params; /* NULL: takes none */
     bool optional;
     const struct ts_type *result;
 };
 
-static struct rendered render_tool(struct decl *d, const struct tool *t)
+struct tsdecl {
+    struct ts_output types;
+    struct arena a;
+    enum list_detail detail;
+    struct buf *out;
+    const struct decl_server *servers;
+    size_t n;
+    size_t server;      /* under way; n: all done */
+    size_t tool;        /* the next one of it */
+    struct rendered *r; /* its tools; NULL: not begun */
+    bool rendered;      /* all of them: they are being printed */
+};
+
+static struct rendered render_tool(struct tsdecl *d, const struct tool *t)
 {
     struct ts_budget budget = { .nodes = TS_MAX_NODES };
     yyjson_val *root = ts_resolve_root(t->input);
@@ -80,7 +89,7 @@ static struct rendered render_tool(struct decl *d, const struct tool *t)
 }
 
 /* Without shapes: scalars and arrays of them stay, objects are `object` (MS-18). */
-static const struct ts_type *summary(struct decl *d, const struct ts_type *t)
+static const struct ts_type *summary(struct tsdecl *d, const struct ts_type *t)
 {
     switch (t->kind) {
     case TS_WORD:
@@ -99,7 +108,7 @@ static const struct ts_type *summary(struct decl *d, const struct ts_type *t)
     return t;
 }
 
-static void put_method(struct decl *d, struct str key, const struct rendered *r)
+static void put_method(struct tsdecl *d, struct str key, const struct rendered *r)
 {
     const struct ts_type *result = d->detail == DETAIL_FULL ? r->result : summary(d, r->result);
 
@@ -115,7 +124,7 @@ static void put_method(struct decl *d, struct str key, const struct rendered *r)
     buf_addz(d->out, ">;\n");
 }
 
-static void put_comment(struct decl *d, const struct tool *t)
+static void put_comment(struct tsdecl *d, const struct tool *t)
 {
     auto_buf text = BUF(DOC_MAX_BYTES);
 
@@ -127,7 +136,7 @@ static void put_comment(struct decl *d, const struct tool *t)
         buf_addf(d->out, "  /** %s */\n", buf_z(&text));
 }
 
-static void put_tool(struct decl *d, const struct tool_names *n, const struct rendered *r)
+static void put_tool(struct tsdecl *d, const struct tool_names *n, const struct rendered *r)
 {
     if (d->detail == DETAIL_FULL)
         put_comment(d, n->tool);
@@ -143,7 +152,7 @@ static void put_tool(struct decl *d, const struct tool_names *n, const struct re
 
 /* ---- one server ---- */
 
-static void put_new_aliases(struct decl *d)
+static void put_new_aliases(struct tsdecl *d)
 {
     for (size_t i = 0; i < d->types.aliases.n; i++) {
         struct ts_alias *alias = d->types.aliases.v[i];
@@ -157,36 +166,99 @@ static void put_new_aliases(struct decl *d)
     }
 }
 
-static void put_server(struct decl *d, const struct decl_server *s)
+static bool is_chosen(const struct decl_server *s, size_t tool)
 {
-    const struct names *names = s->names;
-    struct rendered *r = ARENA_ARRAY(&d->a, struct rendered, names->n ? names->n : 1);
+    return !s->chosen || s->chosen[tool];
+}
 
-    for (size_t i = 0; i < names->n; i++)
-        if (!s->chosen || s->chosen[i])
-            r[i] = render_tool(d, names->v[i].tool);
+/* All types of a server come before its methods, so it takes two passes. */
+static void begin_server(struct tsdecl *d, const struct decl_server *s)
+{
+    if (d->server)
+        buf_addc(d->out, '\n');
+    d->r = ARENA_ARRAY(&d->a, struct rendered, s->names->n ? s->names->n : 1);
+    d->tool = 0;
+    d->rendered = false;
+}
+
+static void begin_methods(struct tsdecl *d, const struct decl_server *s)
+{
     if (d->detail == DETAIL_FULL)
         put_new_aliases(d);
     buf_addf(d->out, "declare const %.*s: {\n", STR_F(s->global));
-    for (size_t i = 0; i < names->n; i++)
-        if (r[i].result)
-            put_tool(d, &names->v[i], &r[i]);
+    d->tool = 0;
+    d->rendered = true;
+}
+
+static void end_server(struct tsdecl *d)
+{
     buf_addz(d->out, "};\n");
+    d->r = NULL;
+    d->server++;
+}
+
+static void step(struct tsdecl *d)
+{
+    const struct decl_server *s = &d->servers[d->server];
+
+    if (!d->r)
+        begin_server(d, s);
+    if (d->tool < s->names->n) {
+        size_t i = d->tool++;
+
+        if (is_chosen(s, i) && d->rendered)
+            put_tool(d, &s->names->v[i], &d->r[i]);
+        else if (is_chosen(s, i))
+            d->r[i] = render_tool(d, s->names->v[i].tool);
+    } else if (!d->rendered) {
+        begin_methods(d, s);
+    } else {
+        end_server(d);
+    }
+}
+
+struct tsdecl *tsdecl_new(struct buf *out, const struct decl_server *servers, size_t n,
+                          enum list_detail detail, const struct str *globals, size_t nglobals)
+{
+    struct tsdecl *d = NEW(struct tsdecl);
+
+    d->detail = detail;
+    d->out = out;
+    d->servers = servers;
+    d->n = n;
+    ts_output_init(&d->types, &d->a);
+    for (size_t i = 0; i < nglobals; i++)
+        ts_output_reserve(&d->types, globals[i]);
+    return d;
+}
+
+bool tsdecl_step(struct tsdecl *d, int64_t until_us)
+{
+    bool more = d->server < d->n;
+
+    while (more) {
+        step(d);
+        more = d->server < d->n && !d->out->over;
+        if (clock_us() >= until_us)
+            break;
+    }
+    return !more;
+}
+
+void tsdecl_free(struct tsdecl *d)
+{
+    if (!d)
+        return;
+    ts_output_done(&d->types);
+    arena_free(&d->a);
+    free(d);
 }
 
 void tsdecl_put(struct buf *out, const struct decl_server *servers, size_t n,
                 enum list_detail detail, const struct str *globals, size_t nglobals)
 {
-    struct decl d = { .detail = detail, .out = out };
+    struct tsdecl *d = tsdecl_new(out, servers, n, detail, globals, nglobals);
 
-    ts_output_init(&d.types, &d.a);
-    for (size_t i = 0; i < nglobals; i++)
-        ts_output_reserve(&d.types, globals[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            buf_addc(out, '\n');
-        put_server(&d, &servers[i]);
-    }
-    ts_output_done(&d.types);
-    arena_free(&d.a);
+    tsdecl_step(d, INT64_MAX);
+    tsdecl_free(d);
 }
