@@ -246,6 +246,17 @@ static size_t count_deps(const struct resolution *res, const char *pm)
     return n;
 }
 
+/* What it failed at when it was asked; empty: it answered. */
+static struct str pm_failure(struct arena *a, const struct resolution *res, const char *pm)
+{
+    struct str begin = str_of(arena_printf(a, "package manager '%s': ", pm));
+
+    for (size_t i = 0; i < res->problems.n; i++)
+        if (str_starts(res->problems.v[i], begin))
+            return str_from(res->problems.v[i], begin.n);
+    return (struct str){ 0 };
+}
+
 static void put_package_managers(struct findings *f, const struct resolution *res,
                                  const struct dirs *dirs)
 {
@@ -257,10 +268,11 @@ static void put_package_managers(struct findings *f, const struct resolution *re
         size_t n = count_deps(res, pm->name);
         struct row row = { .type = "package-manager", .name = str_of(pm->name) };
 
-        row.state = pm->argv ? "ok" : "failed";
-        row.detail = pm->argv ? printed(arena_printf(f->a, "%zu direct dependenc%s (%s)", n,
-                                                     n == 1 ? "y" : "ies", pm->file))
-                              : pm->problem;
+        row.detail = pm_failure(f->a, res, pm->name);
+        row.state = row.detail.n ? "failed" : "ok";
+        if (!row.detail.n)
+            row.detail = printed(arena_printf(f->a, "%zu direct dependenc%s (%s)", n,
+                                              n == 1 ? "y" : "ies", pm->file));
         findings_row(f, &row);
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 
 const struct command *cli_find(struct str name)
 {
@@ -59,6 +60,44 @@ void cli_put_help(FILE *to, const struct command *c)
     fprintf(to, "\nExample:\n%s", c->example);
 }
 
+/* ---- for programs ---- */
+
+static void put_options_event(struct jw *w, const struct option *options)
+{
+    jw_key(w, "options");
+    jw_arr(w);
+    for (const struct option *o = options; o && o->name; o++) {
+        jw_obj(w);
+        jw_kstrz(w, "name", o->name);
+        jw_kstrz(w, "letter", o->letter);
+        jw_kstrz(w, "value", o->value);
+        jw_kstrz(w, "summary", o->summary);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static int put_report(const struct command *only)
+{
+    struct report r;
+
+    report_begin(&r);
+    for (const struct command *c = cli_commands; c->name; c++) {
+        struct jw *w;
+
+        if (only && c != only)
+            continue;
+        w = report_event(&r, "command");
+        jw_kstrz(w, "name", c->name);
+        jw_kstrz(w, "summary", c->summary);
+        jw_kstrz(w, "usage", c->usage);
+        jw_kstrz(w, "audience", c->for_agents ? "agents" : "humans");
+        put_options_event(w, c->options);
+        jw_end(w);
+    }
+    return report_end(&r) ? EXIT_OK : EXIT_FAILED;
+}
+
 int cmd_help(struct arena *a, const struct args *args)
 {
     const struct command *c = args->nwords ? cli_find(str_of(args->words[0])) : NULL;
@@ -68,6 +107,8 @@ int cmd_help(struct arena *a, const struct args *args)
     if (args->nwords && !c)
         return cli_fail(EXIT_USAGE, "no command '%s'; 'symposium help' lists them",
                         args->words[0]);
+    if (cli.json)
+        return put_report(c);
     if (c)
         cli_put_help(stdout, c);
     else

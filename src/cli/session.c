@@ -39,16 +39,18 @@ static void redraw(void *ctx)
     session_clear(s);
     if (s->ending)
         return;
-    if (s->job->waiting_for)
+    if (s->job->waiting_for && s->catalog)
         s->job->waiting_for(s->ctx, &names);
     else
         for (size_t i = 0; s->catalog && i < s->catalog->n; i++)
             session_put_starting(&names, s->catalog->v[i].backend);
+    if (!s->catalog)
+        buf_addz(&names, "  the workspace");
     if (names.n) {
         struct str shown = utf8_cut_chars(str_from(buf_str(&names), 2), LINE_CHARS);
 
-        fprintf(stderr, "starting %.*s%s (%lld s)", STR_F(shown),
-                shown.n + 2 < names.n ? "..." : "",
+        fprintf(stderr, "%s %.*s%s (%lld s)", s->catalog ? "starting" : "looking at",
+                STR_F(shown), shown.n + 2 < names.n ? "..." : "",
                 (long long)(clock_ms() - s->began_ms) / 1000);
         s->drawn = true;
     }

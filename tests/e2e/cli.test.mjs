@@ -73,6 +73,9 @@ scenario('CL-2: help is exit status 0, with an example for every command', async
         assert.match(help.out, /\nExample:\n {2}/);
         assert.equal((await run(place, ['help', c])).out, help.out);
     }
+    const listed = json(await run(place, ['help', '--json']));
+    assert.deepEqual(listed.map(e => [e.type, e.name]), commands.map(c => ['command', c]));
+    assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve']);
     assert.match((await run(place, ['--version'])).out, /^symposium \d+\.\d+\.\d+\n$/);
 });
 
@@ -329,6 +332,20 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
     assert.match(shown.out, /\n\d+\. missing: [^]*\n {3}-> install the program/);
 });
 
+scenario('CL-1 PM-8: doctor shows what a package manager found, and why one found nothing', async place => {
+    fs.rmSync(place.path('work/package.json'));
+    place.write('work/src/lib.rs', '');
+    place.write('work/Cargo.toml', '[package]\nname = "app"\nversion = "0.1.0"\n\n[dependencies]\nserde = "1"\n');
+    const good = await run(place, ['doctor', '--json']);
+    assert.deepEqual([good.code, ...type(json(good), 'package-manager').map(p => [p.name, p.state, p.detail.split(' (')[0]])], [0, ['cargo', 'ok', '1 direct dependency']]);
+    place.write('symposium/config.toml', '[[package-manager]]\nname = "cargo"\nexecutable = "/bin/false"\n');
+    const bad = await run(place, ['doctor', '--json']);
+    assert.equal(bad.code, 1, bad.out);
+    assert.equal(type(json(bad), 'package-manager')[0].state, 'failed');
+    assert.match(type(json(bad), 'problem')[0].text, /^package manager 'cargo': /);
+    assert.match(type(json(bad), 'problem')[0].advice, /\[\[package-manager\]\]/);
+});
+
 // --- terminals ----------------------------------------------------------------------------------------------------------
 scenario('CL-2: colour is for terminals, and NO_COLOR is honoured', async place => {
     place.peers({ srv: server() });
@@ -350,16 +367,21 @@ scenario('CL-2: a slow start shows one line on a terminal, erased before the ans
 });
 
 scenario('CL-1 WK-8: an interrupt ends command, servers and script, and the shell sees the signal', async place => {
-    place.peers({ srv: server({ ignore_term: true, ignore_eof: true }) });
-    for (const [args, input] of [[['call', 'srv.slow'], ''], [['exec', '-'], 'await srv.slow({})'], [['exec', '-'], 'await srv.plain({}); for (;;);']]) {
-        const before = place.starts('srv') + place.calls('srv').length;
+    place.plugin('p', [place.peer('srv', server({ ignore_term: true, ignore_eof: true })), place.peer('shy', { on: { 'server/discover': [], initialize: [] } })]);
+    await run(place, ['tools', 'srv']);
+    for (const [signal, args, input, arrived] of [
+        ['SIGINT', ['call', 'srv.slow'], '', 'srv'], ['SIGTERM', ['exec', '-'], 'await srv.slow({})', 'srv'],
+        ['SIGHUP', ['exec', '-'], 'await srv.plain({}); for (;;);', 'srv'], ['SIGINT', ['tools', 'shy'], '', 'shy'], ['SIGINT', ['doctor'], '', 'shy'],
+        ['SIGTERM', ['call', 'shy.x'], '', 'shy'],
+    ]) {
+        const seen = () => (arrived === 'srv' ? place.calls('srv').length : place.starts('shy'));
+        const before = seen();
         const r = run(place, args, { input });
-        await until('the call has arrived', () => place.starts('srv') + place.calls('srv').length >= before + 2);
+        await until('it is under way', () => seen() > before);
         const from = performance.now();
-        r.child.kill('SIGINT');
-        const { signal } = await r;
-        assert.equal(signal, 'SIGINT', args.join(' '));
-        assert.ok(performance.now() - from < 1500 * slack);
+        r.child.kill(signal);
+        assert.equal((await r).signal, signal, args.join(' '));
+        assert.ok(performance.now() - from < 1500 * slack, args.join(' '));
         await until('nothing survives', () => place.survivors().length === 0);
     }
 });
