@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "inputs.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -47,15 +48,16 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Only what the entry's type leaves open costs a stat. */
-static bool is_subdir(struct arena *a, const char *dir, const struct dirent *d, bool links)
+static bool is_subdir(DIR *stream, const struct dirent *d, bool links)
 {
+    struct stat st;
+
     if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
         return false;
-    if (d->d_type == DT_DIR)
+    if (file_entry_is_dir(stream, d))
         return true;
-    if (d->d_type == DT_UNKNOWN || (d->d_type == DT_LNK && links))
-        return file_is_dir(path_join(a, dir, d->d_name));
-    return false;
+    return links && d->d_type != DT_REG && fstatat(dirfd(stream), d->d_name, &st, 0) == 0 &&
+           S_ISDIR(st.st_mode);
 }
 
 void input_list(struct inputs *in, const char *dir, bool links, struct dir_names *ret)
@@ -69,7 +71,7 @@ void input_list(struct inputs *in, const char *dir, bool links, struct dir_names
     if (!stream)
         return;
     for (int i = 0; i < INPUT_MAX_ENTRIES && (d = readdir(stream)); i++)
-        if (is_subdir(in->arena, dir, d, links))
+        if (is_subdir(stream, d, links))
             ARENA_PUSH(in->arena, ret) = arena_z(in->arena, str_of(d->d_name));
     closedir(stream);
     if (ret->n)

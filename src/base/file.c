@@ -183,6 +183,16 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+bool file_entry_is_dir(DIR *d, const struct dirent *entry)
+{
+    struct stat st;
+
+    if (entry->d_type != DT_UNKNOWN) /* some file systems do not tell */
+        return entry->d_type == DT_DIR;
+    return fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(st.st_mode);
+}
+
 bool file_write_all(int fd, struct str bytes, struct error *e)
 {
     while (bytes.n) {

@@ -3,6 +3,7 @@
 #ifndef SYM_BASE_FILE_H
 #define SYM_BASE_FILE_H
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -31,6 +32,9 @@ bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
 bool file_is_dir(const char *path);
 bool file_exists(const char *path);
+
+/* An entry just read from `d` is a directory, and no link to one. */
+bool file_entry_is_dir(DIR *d, const struct dirent *entry);
 
 /* Writes all bytes to a blocking descriptor, whatever signals and short writes come between. */
 bool file_write_all(int fd, struct str bytes, struct error *e);

@@ -444,6 +444,8 @@ static bool read_task_agents(struct loader *l, const struct toml_val *root)
         if (!need_str(l, toml_at(list, i), "name", &agent.name))
             return false;
         toml_put_json(&json, toml_at(list, i));
+        if (!buf_ok(&json, l->e))
+            return false;
         agent.json = arena_str(l->a, buf_str(&json));
         ARENA_PUSH(l->a, &l->c->task_agents) = agent;
     }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "plugins/member_glob.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "text/glob.h"
 
@@ -18,17 +16,6 @@ static struct str first_component(struct str path, struct str *ret_rest)
     str_cut(path, '/', &head, &rest);
     *ret_rest = rest;
     return head;
-}
-
-static bool is_plain_dir(const char *dir, const struct dirent *d)
-{
-    struct stat st;
-    char path[4096];
-
-    if (d->d_type != DT_UNKNOWN)
-        return d->d_type == DT_DIR;
-    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, d->d_name) < sizeof path &&
-           lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static bool is_hidden(const char *name)
@@ -57,7 +44,7 @@ static void expand_children(struct member_search *s, const char *dir, struct str
     if (any)
         expand(s, dir, rest, depth + 1, out);
     for (struct dirent *entry; (entry = readdir(d)) && out->n < WORKSPACE_MAX_MEMBERS;) {
-        if (is_hidden(entry->d_name) || !is_plain_dir(dir, entry))
+        if (is_hidden(entry->d_name) || !file_entry_is_dir(d, entry))
             continue;
         if (any || glob_component(head, str_of(entry->d_name)))
             expand(s, path_join(s->a, dir, entry->d_name), any ? pattern : rest, depth + 1,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "plugins/registry.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "plugins/manifest.h"
 #include "plugins/skill.h"
@@ -63,17 +61,6 @@ static bool take_file(struct load_ctx *l, struct str registry, const char *name,
 
 /* ---- the walk ---- */
 
-static bool is_directory(const char *dir, const struct dirent *d)
-{
-    char path[4096];
-    struct stat st;
-
-    if (d->d_type != DT_UNKNOWN)
-        return d->d_type == DT_DIR;
-    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, d->d_name) < sizeof path &&
-           lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 struct listing {
     struct manifest_name manifest;
     bool skill;
@@ -98,7 +85,7 @@ static bool list_dir(struct walk *w, const char *dir, struct listing *ret)
             continue;
         manifest_name_see(&ret->manifest, e->d_name);
         ret->skill |= strcmp(e->d_name, SKILL_FILE) == 0;
-        if (strcmp(e->d_name, ".git") != 0 && is_directory(dir, e))
+        if (strcmp(e->d_name, ".git") != 0 && file_entry_is_dir(d, e))
             ARENA_PUSH(w->l->a, &ret->dirs) = arena_str(w->l->a, str_of(e->d_name));
     }
     closedir(d);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "plugins/workspace.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "plugins/members.h"
 
@@ -137,7 +136,7 @@ static void look_below(struct below *b, const char *dir, unsigned depth)
     for (struct dirent *entry; (entry = readdir(d)) && b->dirs_left && !(b->cargo && b->npm);) {
         const char *path;
 
-        if (entry->d_type != DT_DIR || skipped_below(entry->d_name))
+        if (skipped_below(entry->d_name) || !file_entry_is_dir(d, entry))
             continue;
         b->dirs_left--;
         path = path_join(b->f->s.a, dir, entry->d_name);

@@ -209,6 +209,32 @@ static void stamps_tell_versions_apart(void **state)
     assert_true(file_is_dir(dir));
 }
 
+static void an_entry_is_a_directory_also_where_the_file_system_does_not_tell(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_dir;
+    } cases[] = { { "dir", true }, { "file", false }, { "link", false }, { "gone", false } };
+    auto_free char *sub = mem_printf("%s/dir", dir), *file = mem_printf("%s/file", dir),
+                   *link = mem_printf("%s/link", dir);
+    DIR *d = opendir(dir);
+
+    assert_int_equal(mkdir(sub, 0700), 0);
+    assert_true(file_write_atomic(file, STR(""), 0600, NULL));
+    assert_int_equal(symlink("dir", link), 0);
+    assert_non_null(d);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct dirent untold = { .d_type = DT_UNKNOWN };
+
+        snprintf(untold.d_name, sizeof untold.d_name, "%s", cases[i].name);
+        assert_int_equal(file_entry_is_dir(d, &untold), cases[i].is_dir);
+    }
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.')
+            assert_int_equal(file_entry_is_dir(d, e), strcmp(e->d_name, "dir") == 0);
+    closedir(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +252,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_parents_are_made_private, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stamps_tell_versions_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            an_entry_is_a_directory_also_where_the_file_system_does_not_tell, set_up,
+            tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
