@@ -6,6 +6,7 @@
  */
 #include "sandbox/host.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,10 @@
 #include "sandbox/quota.h"
 #include "sandbox/slot.h"
 
-#define REFILL_DELAY_MS     20  /* after a script has begun; its end refills at once */
+#define REFILL_DELAY_MS 20 /* after a script has begun; its end refills at once */
+/* After the session's first message: its first answers need the processors, and a client that
+ * only looks (MS-2) leaves before any worker is started. */
+#define PREWARM_DELAY_MS    20
 #define BACKOFF_FIRST_MS    100 /* after a worker died without a script; doubles up to */
 #define BACKOFF_MAX_MS      10000
 #define START_TRIES         3 /* deaths in a row, then the waiting script is told */
@@ -69,7 +73,8 @@ struct sandbox {
     unsigned nspent;
     struct list queue, running;
     bool usable, unsandboxed, warm;
-    unsigned deaths;       /* of workers without a script, in a row */
+    bool used;       /* a script has come: one worker is warm before, SANDBOX_WARM after */
+    unsigned deaths; /* of workers without a script, in a row */
     int64_t not_before_ms; /* back-off */
 };
 
@@ -89,6 +94,18 @@ static void list_remove(struct list *l, struct script *s)
     *(s->prev ? &s->prev->next : &l->first) = s->next;
     *(s->next ? &s->next->prev : &l->last) = s->prev;
     l->n--;
+}
+
+/* The first one, no longer in the list; NULL: there is none. */
+static struct script *list_take(struct list *l)
+{
+    struct script *s = l->first;
+
+    if (!s)
+        return NULL;
+    assert(!s->prev);
+    list_remove(l, s);
+    return s;
 }
 
 static void script_destroy(struct script *s)
@@ -112,8 +129,10 @@ static unsigned min_unsigned(unsigned a, unsigned b)
  * ones. */
 static unsigned wanted(const struct sandbox *sb)
 {
+    unsigned warm = sb->used ? SANDBOX_WARM : 1;
+
     return min_unsigned(sb->queue.n, SANDBOX_MAX_RUNNING - sb->running.n) +
-           (sb->warm ? SANDBOX_WARM : 0);
+           (sb->warm ? warm : 0);
 }
 
 static void pump_in(struct sandbox *sb, int ms)
@@ -466,7 +485,8 @@ struct sandbox *sandbox_new(struct loop *l, const struct sandbox_limits *limits)
 void sandbox_prewarm(struct sandbox *sb)
 {
     sb->warm = sb->usable;
-    pump_in(sb, 0);
+    if (!timer_is_set(sb->pump))
+        pump_in(sb, PREWARM_DELAY_MS);
 }
 
 bool sandbox_idle(const struct sandbox *sb)
@@ -476,18 +496,13 @@ bool sandbox_idle(const struct sandbox *sb)
 
 void sandbox_free(struct sandbox *sb)
 {
+    struct script *s;
+
     if (!sb)
         return;
-    while (sb->queue.first) {
-        struct script *s = sb->queue.first;
-
-        list_remove(&sb->queue, s);
+    while ((s = list_take(&sb->queue)))
         script_destroy(s);
-    }
-    while (sb->running.first) {
-        struct script *s = sb->running.first;
-
-        list_remove(&sb->running, s);
+    while ((s = list_take(&sb->running))) {
         if (s->state == SCRIPT_ENDING)
             s->silenced = true; /* detach() is below us on the stack; its caller frees it */
         else
@@ -537,6 +552,7 @@ struct script *sandbox_run(struct sandbox *sb, const struct script_job *job,
         return NULL;
     }
     copy_names(s, job);
+    sb->used = true;
     list_add(&sb->queue, s);
     slot = sb->queue.first == s && sb->running.n < SANDBOX_MAX_RUNNING ? take_ready(sb) : NULL;
     if (slot) {

@@ -19,7 +19,7 @@
 #define SANDBOX_MAX_INFLIGHT  64  /* calls of one script; more wait in the worker (MS-51) */
 #define SANDBOX_MAX_SOURCE    ((size_t)256 << 10)
 #define SANDBOX_KILL_GRACE_MS 250 /* after the deadline: SIGKILL */
-#define SANDBOX_WARM          2   /* workers kept ready */
+#define SANDBOX_WARM          2   /* workers kept ready; one until a first script has come */
 
 struct sandbox_limits {
     int timeout_ms; /* T, from the moment the script starts, waiting for calls included */
