@@ -26,6 +26,8 @@ static const struct option call_options[] = {
 
 static const struct option trust_options[] = {
     { .name = "--remove", .summary = "take the consent back" },
+    { .name = "--show",
+      .summary = "only show what would run; status 1 when consent is missing" },
     { .name = "--yes", .letter = "-y", .summary = "do not ask" },
     { 0 },
 };
@@ -65,11 +67,13 @@ const struct command cli_commands[] = {
                  "  echo 'await fs.list_directory({path: \"notes\"})' | symposium exec -\n",
       .words = WORD_FILE, .run = cmd_exec },
     { .name = "trust", .summary = "let this workspace's own manifests run programs",
-      .usage = "trust [--remove] [--yes]",
+      .usage = "trust [--show|--remove] [--yes]",
       .help = "A fresh clone may hold a SYMPOSIUM.toml that starts servers or runs commands. Nothing of\n"
-              "it runs before you agreed: this shows what would run, and asks. Consent is for these very\n"
-              "bytes of the manifest; a changed one asks again.\n",
-      .example = "  symposium trust\n"
+              "it runs before you agreed: on a terminal this shows what would run, and asks; elsewhere\n"
+              "running it is the consent. It is for these very bytes of the manifest; a changed one asks\n"
+              "again.\n",
+      .example = "  symposium trust --show\n"
+                 "  symposium trust\n"
                  "  symposium trust --remove\n",
       .options = trust_options, .run = cmd_trust },
     { .name = "doctor", .summary = "show what was found, what works, and what to do about the rest",

@@ -190,8 +190,10 @@ static void show_one(struct arena *a, const struct consent *c, const struct plug
     struct strs lines = { 0 };
 
     consent_lines(a, p, &lines);
-    fprintf(stderr, "%s%.*s%s%s\n", out_paint(stderr, PAINT_BOLD), STR_F(p->manifest_path),
-            out_paint(stderr, PAINT_OFF), consent_given(c, p) ? " (trusted)" : "");
+    fputs(out_paint(stderr, PAINT_BOLD), stderr);
+    out_put_words(stderr, p->manifest_path);
+    fprintf(stderr, "%s%s\n", out_paint(stderr, PAINT_OFF),
+            consent_given(c, p) ? " (trusted)" : "");
     for (size_t i = 0; i < lines.n; i++) {
         auto_buf clean = BUF(4 * LINE_MAX_BYTES);
 

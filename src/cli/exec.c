@@ -28,7 +28,7 @@ static void put_note(void *ctx, struct str line)
         return;
     }
     fprintf(stderr, "%s[", out_paint(stderr, PAINT_YELLOW));
-    fwrite(line.p, 1, line.n, stderr);
+    out_put_words(stderr, line);
     fprintf(stderr, "]%s\n", out_paint(stderr, PAINT_OFF));
 }
 

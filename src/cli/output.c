@@ -53,6 +53,14 @@ static void put_clean_line(FILE *f, struct str line)
     }
 }
 
+void out_put_words(FILE *f, struct str words)
+{
+    if (out_is_terminal(f))
+        put_clean_line(f, words);
+    else
+        put_raw(f, words);
+}
+
 void out_put_text(FILE *f, struct str text)
 {
     struct str line, rest = text;

@@ -18,6 +18,9 @@ bool out_is_terminal(FILE *f);
 /* The escape sequence, "" where there is no colour. */
 const char *out_paint(FILE *f, enum paint p);
 
+/* A name, a path, a line: no newline is added. */
+void out_put_words(FILE *f, struct str words);
+
 /* Ends with one newline whether or not the text does; nothing for an empty text. */
 void out_put_text(FILE *f, struct str text);
 

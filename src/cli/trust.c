@@ -27,49 +27,69 @@ static int report(struct arena *a, const struct consent *c, bool trusted)
 
     report_begin(&r);
     for (size_t i = 0; i < c->plugins.n; i++)
-        put_manifest(a, &r, c->plugins.v[i], trusted || c->config.trust_workspace_always);
+        put_manifest(a, &r, c->plugins.v[i], trusted || consent_given(c, c->plugins.v[i]));
     return report_end(&r) ? EXIT_OK : EXIT_FAILED;
 }
 
 static void say(const char *what, const struct consent *c)
 {
-    if (!cli.quiet && !cli.json)
-        printf("%s %.*s\n", what, STR_F(c->workspace.root));
+    if (cli.quiet || cli.json)
+        return;
+    printf("%s ", what);
+    out_put_text(stdout, c->workspace.root);
 }
 
-static int set(struct arena *a, const struct dirs *dirs, const struct consent *c, bool trusted)
+/* Changes nothing; the status tells whether consent is missing. */
+static int show(struct arena *a, const struct consent *c)
+{
+    int status = cli.json ? report(a, c, false) : EXIT_OK;
+
+    if (!cli.json)
+        consent_show(a, c, true);
+    return consent_missing(c) ? EXIT_FAILED : status;
+}
+
+static int take_back(struct arena *a, const struct dirs *dirs, const struct consent *c)
+{
+    struct consent after = *c;
+    struct trust none = { 0 };
+    struct error e;
+
+    if (!consent_set(a, dirs, c, false, &e))
+        return cli_fail(EXIT_FAILED, "%s", e.msg);
+    say("No longer trusted:", c);
+    after.trust = &none;
+    return cli.json ? report(a, &after, false) : EXIT_OK;
+}
+
+/* A person sees what it is about and is asked. Elsewhere running the command is the consent. */
+static int give(struct arena *a, const struct args *args, const struct dirs *dirs,
+                const struct consent *c)
 {
     struct error e;
 
-    if (!consent_set(a, dirs, c, trusted, &e))
+    if (!cli.quiet && !cli.json)
+        consent_show(a, c, false);
+    if (!args_has(args, "--yes") && out_is_terminal(stdin) && !consent_ask("Trust it?")) {
+        say("Not trusted:", c);
+        return EXIT_FAILED;
+    }
+    if (!consent_set(a, dirs, c, true, &e))
         return cli_fail(EXIT_FAILED, "%s", e.msg);
-    say(trusted ? "Trusted:" : "No longer trusted:", c);
-    return cli.json ? report(a, c, trusted) : EXIT_OK;
+    say("Trusted:", c);
+    return cli.json ? report(a, c, true) : EXIT_OK;
 }
 
-/* The question, where it can be asked; a program is told instead what it would be about. */
-static bool agreed(struct arena *a, const struct args *args, const struct consent *c,
-                   int *status)
+/* There is nothing to ask. */
+static int nothing_to_do(struct arena *a, const struct consent *c)
 {
-    bool yes = args_has(args, "--yes");
-
-    *status = EXIT_FAILED;
-    if (!cli.quiet && !cli.json)
-        consent_show(a, c, true);
-    if (yes)
-        return true;
-    if (cli.json) {
-        report(a, c, false);
-        return false;
-    }
-    if (!out_is_terminal(stdin)) {
-        cli_fail(EXIT_FAILED, "nobody can be asked here; 'symposium trust --yes' agrees to it");
-        return false;
-    }
-    if (consent_ask("Trust it?"))
-        return true;
-    say("Not trusted:", c);
-    return false;
+    if (!c->plugins.n)
+        say("No manifest of this workspace runs a program:", c);
+    else if (c->config.trust_workspace_always)
+        say("Trusted by [plugins] trust-workspace:", c);
+    else
+        say("Already trusted:", c);
+    return cli.json ? report(a, c, false) : EXIT_OK;
 }
 
 int cmd_trust(struct arena *a, const struct args *args)
@@ -78,7 +98,6 @@ int cmd_trust(struct arena *a, const struct args *args)
     const char *start_dir = dirs ? cli_start_dir(a, args) : NULL;
     struct consent c;
     struct error e;
-    int status;
 
     if (args->nwords)
         return cli_usage(args->command,
@@ -89,16 +108,8 @@ int cmd_trust(struct arena *a, const struct args *args)
     if (!consent_find(&c, a, dirs, start_dir, &e))
         return cli_fail(EXIT_FAILED, "%s", e.msg);
     if (args_has(args, "--remove"))
-        return set(a, dirs, &c, false);
-    if (!c.plugins.n) {
-        say("No manifest of this workspace runs a program:", &c);
-        return cli.json ? report(a, &c, false) : EXIT_OK;
-    }
-    if (!consent_missing(&c)) {
-        say(c.config.trust_workspace_always ? "Trusted by [plugins] trust-workspace:"
-                                            : "Already trusted:",
-            &c);
-        return cli.json ? report(a, &c, true) : EXIT_OK;
-    }
-    return agreed(a, args, &c, &status) ? set(a, dirs, &c, true) : status;
+        return take_back(a, dirs, &c);
+    if (args_has(args, "--show") && c.plugins.n)
+        return show(a, &c);
+    return consent_missing(&c) ? give(a, args, dirs, &c) : nothing_to_do(a, &c);
 }

@@ -242,16 +242,18 @@ const own = place => {
 scenario('PL-32: trust shows what the workspace would run; consent is for these bytes, and can be taken back', async place => {
     own(place);
     assert.match((await run(place, ['tools'])).out, /own: this workspace is not trusted yet; run 'symposium trust'/);
-    const asked = await run(place, ['trust']);
-    assert.equal(asked.code, 1, 'nobody can be asked');
-    assert.match(asked.err, /server own: \S+peer \S+own\.json 'two words'/);
-    assert.match(asked.err, /predicate ready/);
-    assert.equal(place.starts('own'), 0);
-    const events = json(await run(place, ['trust', '--json']));
+    const shown = await run(place, ['trust', '--show']);
+    assert.equal(shown.code, 1, 'consent is missing');
+    assert.match(shown.err, /server own: \S+peer \S+own\.json 'two words'/);
+    assert.match(shown.err, /predicate ready/);
+    const events = json(await run(place, ['trust', '--show', '--json']));
     assert.deepEqual(events.map(e => [e.type, e.path, e.trusted]), [['manifest', place.path('work/SYMPOSIUM.toml'), false]]);
     assert.match(events[0].runs.join('\n'), /server own: /);
+    assert.equal((await run(place, ['call', 'own.plain'])).code, 1, 'showing is not consent');
+    assert.equal(place.starts('own'), 0);
 
-    assert.equal((await run(place, ['trust', '--yes'])).code, 0);
+    assert.equal((await run(place, ['trust'])).code, 0);
+    assert.equal((await run(place, ['trust', '--show'])).code, 0);
     assert.equal((await run(place, ['call', 'own.plain'])).out, 'line one\nline two\n');
     fs.appendFileSync(place.path('work/SYMPOSIUM.toml'), '# changed\n');
     assert.equal((await run(place, ['call', 'own.plain'])).code, 1, 'a changed manifest asks again');
