@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "loop/timer.h"
@@ -41,6 +42,8 @@ struct listing {
     struct item *items;
     size_t n, loaded, pending;
     struct strs problems; /* lines of this request */
+    struct map asked;     /* names of q->tools */
+    bool qualified;       /* one of them may be "server.tool" */
     struct timer *slice;  /* the next one is due */
     struct buf out;
     bool composed;
@@ -60,6 +63,9 @@ static bool read_strings(struct strs *ret, bool *given, yyjson_val *args, const 
     if (!json_is_arr(v))
         return error_set(e, ERR_INVALID, "'%s' must be an array of strings, not %s", key,
                          json_type_name(v));
+    if (json_len(v) > LIST_MAX_NAMES)
+        return error_set(e, ERR_INVALID, "'%s' must hold at most %d names", key,
+                         LIST_MAX_NAMES);
     for (struct json_iter it = json_iter(v); json_next(&it);) {
         if (!json_is_str(it.val))
             return error_set(e, ERR_INVALID, "'%s' must hold strings only, not %s", key,
@@ -67,6 +73,17 @@ static bool read_strings(struct strs *ret, bool *given, yyjson_val *args, const 
         ARENA_PUSH(a, ret) = json_str(it.val);
     }
     return true;
+}
+
+/* null counts as absent: clients that fill in every optional argument send it. */
+static bool read_text(struct str *ret, yyjson_val *args, const char *key, struct error *e)
+{
+    if (json_is_null(json_get(args, key)))
+        return true;
+    if (!json_opt_str(args, key, ret, e))
+        return false;
+    return ret->n <= LIST_MAX_WORDS ||
+           error_set(e, ERR_INVALID, "'%s' must be at most %d bytes", key, LIST_MAX_WORDS);
 }
 
 bool list_query_read(struct list_query *ret, yyjson_val *args, struct arena *a, struct error *e)
@@ -78,9 +95,10 @@ bool list_query_read(struct list_query *ret, yyjson_val *args, struct arena *a, 
     *ret = (struct list_query){ 0 };
     if (!read_strings(&ret->servers, &ret->has_servers, args, "servers", a, e) ||
         !read_strings(&ret->tools, &ret->has_tools, args, "tools", a, e) ||
-        !json_opt_str(args, "pattern", &ret->pattern, e) ||
-        !json_opt_str(args, "query", &ret->query, e) ||
-        !json_opt_str(args, "detail", &detail, e) ||
+        !read_text(&ret->pattern, args, "pattern", e) ||
+        !read_text(&ret->query, args, "query", e) || !read_text(&detail, args, "detail", e))
+        return false;
+    if (!json_is_null(json_get(args, "limit")) &&
         !json_opt_int(args, "limit", INT64_MIN, INT64_MAX, &limit, e))
         return false;
     ret->query = str_trim(ret->query);
@@ -102,26 +120,40 @@ static void add_problem(void *ctx, struct str line)
     ARENA_PUSH(&l->a, &l->problems) = arena_str(&l->a, line);
 }
 
-/* A name asked for: the wire name, a declared alias, or "server.tool". */
-static bool asked_for(const struct item *it, const struct tool_names *t, struct str name)
+static void note_asked(struct listing *l)
 {
-    struct str tail = str_from(name, it->s->name.n + 1);
+    for (size_t i = 0; i < l->q->tools.n; i++) {
+        struct str name = l->q->tools.v[i];
 
-    if (str_eq(name, t->tool->name) || (t->alias.n && str_eq(name, t->alias)))
-        return true;
-    return str_starts(name, it->s->name) && name.n > it->s->name.n &&
-           name.p[it->s->name.n] == '.' &&
-           (str_eq(tail, t->tool->name) || (t->alias.n && str_eq(tail, t->alias)));
+        map_put(&l->asked, name, l);
+        l->qualified |= str_find_char(name, '.') != SIZE_MAX;
+    }
 }
 
-static bool wanted(const struct list_query *q, const struct item *it,
-                   const struct tool_names *t)
+static bool asked_qualified(const struct listing *l, const struct item *it, struct str name)
 {
-    bool hit = !q->has_tools;
+    auto_buf key = BUF((size_t)4 << 20);
 
-    for (size_t i = 0; !hit && i < q->tools.n; i++)
-        hit = asked_for(it, t, q->tools.v[i]);
-    return hit && (!q->pattern.n || glob_name(q->pattern, t->tool->name));
+    buf_addf(&key, "%.*s.%.*s", STR_F(it->s->name), STR_F(name));
+    return map_has(&l->asked, buf_str(&key));
+}
+
+/* A name asked for is the wire name, a declared alias, or either as "server.tool". */
+static bool asked_for(const struct listing *l, const struct item *it,
+                      const struct tool_names *t)
+{
+    struct str name = t->tool->name, alias = t->alias;
+
+    if (map_has(&l->asked, name) || (alias.n && map_has(&l->asked, alias)))
+        return true;
+    return l->qualified &&
+           (asked_qualified(l, it, name) || (alias.n && asked_qualified(l, it, alias)));
+}
+
+static bool wanted(const struct listing *l, const struct item *it, const struct tool_names *t)
+{
+    return (!l->q->has_tools || asked_for(l, it, t)) &&
+           (!l->q->pattern.n || glob_name(l->q->pattern, t->tool->name));
 }
 
 static void choose(struct listing *l, struct item *it)
@@ -130,7 +162,7 @@ static void choose(struct listing *l, struct item *it)
 
     it->chosen = ARENA_ARRAY(&l->a, bool, it->names->n + 1);
     for (size_t i = 0; i < it->names->n; i++) {
-        it->chosen[i] = wanted(l->q, it, &it->names->v[i]);
+        it->chosen[i] = wanted(l, it, &it->names->v[i]);
         it->nchosen += it->chosen[i];
     }
     if (!it->names->n && it->names->hidden && !narrowed)
@@ -371,6 +403,7 @@ static void put_chosen(struct listing *l)
     struct hits h;
     size_t total = 0;
 
+    note_asked(l);
     for (size_t i = 0; i < l->n; i++)
         if (l->items[i].names)
             choose(l, &l->items[i]);
@@ -401,6 +434,7 @@ static void free_listing(struct listing *l)
         inventory_unref(l->items[i].inv);
     tsdecl_free(l->decl);
     timer_free(l->slice);
+    map_free(&l->asked);
     buf_free(&l->out);
     catalog_unref(l->catalog);
     arena_free(&l->a);

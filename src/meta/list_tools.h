@@ -12,6 +12,8 @@
 #define LIST_TEXT_MAX      ((size_t)24 << 20)
 #define LIST_LIMIT_DEFAULT 8
 #define LIST_LIMIT_MAX     50
+#define LIST_MAX_NAMES     1000 /* of `servers` and of `tools` */
+#define LIST_MAX_WORDS     1000 /* bytes of `pattern` and of `query` */
 
 struct list_query {
     struct strs servers, tools;
