@@ -91,16 +91,42 @@ static void emit(struct buf *word, word_fn fn, void *ctx)
     buf_clear(word);
 }
 
-/* Splits at what is no letter or digit and, unless `whole`, at lower-to-upper borders. */
+/* Bytes at the front that are small ASCII letters or digits. */
+static size_t small_run(struct str text)
+{
+    size_t n = 0;
+
+    while (n < text.n &&
+           ((text.p[n] >= 'a' && text.p[n] <= 'z') || (text.p[n] >= '0' && text.p[n] <= '9')))
+        n++;
+    return n;
+}
+
+static bool ends_word(struct str text, size_t at)
+{
+    return at == text.n || ((unsigned char)text.p[at] < 0x80 && !is_ascii_word(text.p[at]));
+}
+
+/*
+ * Splits at what is no letter or digit and, unless `whole`, at lower-to-upper borders. Nearly
+ * every word is a run of small ASCII letters: it is handed on as it stands in the text.
+ */
 static void each_word(struct str text, bool whole, word_fn fn, void *ctx)
 {
     auto_buf word = BUF(4096);
     bool was_lower = false;
 
     while (text.n) {
+        size_t n = word.n ? 0 : small_run(text);
         uint32_t cp;
-        size_t n = utf8_decode(text, &cp);
 
+        if (n && ends_word(text, n)) {
+            fn(ctx, str_upto(text, n));
+            text = str_from(text, n);
+            was_lower = false;
+            continue;
+        }
+        n = utf8_decode(text, &cp);
         if (!n || !is_word_char(cp)) {
             emit(&word, fn, ctx);
             was_lower = false;
@@ -256,13 +282,18 @@ size_t search_rank(struct search_doc *docs, size_t n, struct str query)
         idf[w] = log(1 + ((double)n - with + 0.5) / (with + 0.5));
     }
     for (size_t i = 0; i < n; i++) {
-        docs[i].score = score(&counts[i], idf, mean > 0 ? mean : 1);
-        if (docs[i].score > 0 && is_exact(&q, &docs[i], query))
-            docs[i].score += EXACT_BONUS;
+        struct search_doc d = docs[i];
+
+        d.score = score(&counts[i], idf, mean > 0 ? mean : 1);
+        if (d.score <= 0)
+            continue;
+        /* A name that equals the query holds its first word. */
+        if (counts[i].whole[0] > 0 && is_exact(&q, &d, query))
+            d.score += EXACT_BONUS;
+        docs[i] = docs[found];
+        docs[found++] = d;
     }
-    qsort(docs, n, sizeof *docs, by_score);
-    while (found < n && docs[found].score > 0)
-        found++;
+    qsort(docs, found, sizeof *docs, by_score);
     free(counts);
     arena_free(&q.a);
     return found;
