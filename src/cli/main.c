@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/path.h"
@@ -40,14 +42,24 @@ static int run(int argc, char **argv)
     return args.command->run(&a, &args);
 }
 
-/* What did not reach stdout must not look like success. A reader that went away wants no more.
- */
+/* The reader of a pipe went away: it wants no more, and needs no message. */
+static bool nobody_reads(void)
+{
+    struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+/* What did not reach stdout must not look like success. */
 static int flush(int status)
 {
-    if (!fflush(stdout) && !ferror(stdout))
+    bool lost = ferror(stdout) != 0;
+
+    if (!fflush(stdout) && !lost)
         return status;
-    if (errno != EPIPE)
-        cli_fail(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
+    if (!nobody_reads())
+        cli_fail(EXIT_FAILED, "cannot write to stdout%s%s", lost ? "" : ": ",
+                 lost ? "" : strerror(errno));
     return status ? status : EXIT_FAILED;
 }
 

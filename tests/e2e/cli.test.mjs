@@ -429,6 +429,9 @@ scenario('CL-2: output that cannot be written is exit status 1', async place => 
     const r = await run(place, ['-c', `${quote(bin)} tools --json >/dev/full`], { program: 'sh' });
     assert.equal(r.code, 1);
     assert.match(r.err, /cannot write to stdout/);
+    place.peers({ srv: server({ calls: { plain: [{ bloat: 3_000_000 }] } }) });
+    const gone = await run(place, ['-c', `${quote(bin)} call srv.plain | head -c 3`], { program: 'sh' });
+    assert.deepEqual([gone.code, gone.out.length, gone.err], [0, 3, ''], 'a reader that went away is told nothing');
 });
 
 scenario('CF-3: with the meta-server disabled the commands say so and doctor notes it', async place => {
