@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/log_dir.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "loop/signal.h"
@@ -24,6 +25,8 @@ struct service {
     struct buf tools;        /* our tools/list as last made */
     enum stdio_end why;
     struct signals *signals; /* while servers are being closed */
+    const char *start_dir;
+    const char *log_dir; /* NULL: the log stays on stderr */
 };
 
 /* One request of the client while it is open. */
@@ -339,11 +342,25 @@ static void on_resources_read(void *ctx, struct mcp_req *r, struct str uri)
 
 /* ---- life ---- */
 
+static void start_log(const struct service *s)
+{
+    struct error e;
+
+    if (!s->log_dir)
+        return;
+    log_set_level(gateway_config(s->gateway)->log_level);
+    if (!log_to_dir(s->log_dir, &e))
+        log_warn("no log file: %s", e.msg);
+    log_info("symposium " SYM_VERSION " serves '%s'", s->start_dir);
+}
+
+/* A client that only looks leaves neither a process nor a file behind (MS-2). */
 static void on_session(void *ctx)
 {
     struct service *s = ctx;
 
     gateway_prewarm(s->gateway);
+    start_log(s);
 }
 
 static void on_shut(void *ctx)
@@ -399,9 +416,9 @@ static const struct mcp_server_def definition = {
     .resources_read = on_resources_read,
 };
 
-int service_run(const struct dirs *dirs, const char *start_dir)
+int service_run(const struct dirs *dirs, const char *start_dir, const char *log_dir)
 {
-    struct service s = { .tools = BUF(TOOLS_MAX) };
+    struct service s = { .tools = BUF(TOOLS_MAX), .start_dir = start_dir, .log_dir = log_dir };
     struct gateway_opts o = {
         .dirs = dirs, .start_dir = start_dir, .on_inventory = on_inventory, .ctx = &s
     };
