@@ -1,4 +1,6 @@
-# prelude.js as the lines of a C string literal: comment lines and indentation go, the rest is as written.
+# prelude.js as a C string constant: comment lines and indentation go, the rest is as written.
+1i static const char prelude_source[] =
+$a ;
 /^ *\/\//d
 s/^ *//
 /^$/d

@@ -58,19 +58,18 @@ struct engine {
     JSRuntime *rt;
     JSContext *ctx;
     JSClassID server_class;
+    JSAtom atom_to_json;
     JSValue error_ctor; /* captured before any script */
     JSValue object_proto, array_proto;
-    JSAtom atom_to_json;
     JSValue main_realm, host; /* what the prelude is given */
     JSValue prelude; /* object with the lazily made globals; undefined until one is touched */
 
     /* limits of the script */
     int timeout_ms;
-    int64_t deadline_ms; /* 0: no script yet */
-    bool timed_out;
-    size_t console_left, result_bytes;
-    bool console_over;
     unsigned max_calls;
+    int64_t deadline_ms; /* 0: no script yet */
+    size_t console_left, result_bytes;
+    bool console_over, timed_out;
 
     /* calls */
     struct server_global *servers;
@@ -181,7 +180,7 @@ JSValue text_host(struct engine *en); /* what prelude.js knows as `host` */
 void prelude_install(struct engine *en);
 
 #ifdef SYM_TEST_HOOKS
-/* ---- engine_hooks.c ---- */
+/* ---- tests/unit/sandbox/hooks.c ---- */
 void hooks_install(struct engine *en);
 #endif
 

@@ -80,7 +80,7 @@ static bool need_str(struct frame *f, const char *key, size_t max, struct str *r
 
 static bool need_u32(struct frame *f, const char *key, uint32_t *ret, struct error *e)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!json_int(json_get(f->doc.root, key), &n) || n < 0 || n > UINT32_MAX)
         return bad(e, f->type, key);
@@ -104,7 +104,7 @@ static bool decode_call(struct frame *f, struct error *e)
 
 static bool decode_console(struct frame *f, struct error *e)
 {
-    size_t level;
+    size_t level = 0;
 
     if (!need_name(f, "level", level_names, ARRAY_LEN(level_names), &level, e))
         return false;
@@ -124,7 +124,7 @@ static bool decode_end(struct frame *f, struct error *e)
 
 static bool decode_result(struct frame *f, struct error *e)
 {
-    int64_t total;
+    int64_t total = 0;
 
     if (!need_str(f, "json", FRAME_RESULT_MAX, &f->json, e))
         return false;
@@ -136,7 +136,7 @@ static bool decode_result(struct frame *f, struct error *e)
 
 static bool decode_error(struct frame *f, struct error *e)
 {
-    size_t kind;
+    size_t kind = 0;
 
     if (!need_name(f, "kind", kind_names, ARRAY_LEN(kind_names), &kind, e))
         return false;
@@ -201,7 +201,7 @@ void frame_free(struct frame *f)
 bool frame_loose(yyjson_val *v, struct script_loose_call *ret, struct error *e)
 {
     yyjson_val *message = json_get(v, "message");
-    int64_t id;
+    int64_t id = 0;
 
     if (!json_int(json_get(v, "id"), &id) || id < 1 || id > UINT32_MAX ||
         (message && !json_is_str(message)) || json_str(message).n > FRAME_LOOSE_MESSAGE_MAX)
@@ -370,7 +370,7 @@ static bool check_loose(struct frame_guard *g, const struct frame *f, struct err
     uint32_t last = 0;
 
     for (struct json_iter it = json_iter(f->loose); json_next(&it);) {
-        struct script_loose_call c;
+        struct script_loose_call c = { 0 };
         const struct guard_call_row *row;
 
         if (!frame_loose(it.val, &c, e))

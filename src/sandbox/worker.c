@@ -69,7 +69,7 @@ static bool readable_within(int timeout_ms)
 
 static void make_room(struct worker *w, size_t want)
 {
-    if (w->at) {
+    if (w->in && w->at) {
         memmove(w->in, w->in + w->at, w->n - w->at);
         w->n -= w->at;
         w->at = 0;
@@ -88,7 +88,7 @@ static void make_room(struct worker *w, size_t want)
 /* Bytes still missing of the frame that begins at w->at; 0: it is whole. */
 static size_t missing(const struct worker *w, size_t *ret_payload)
 {
-    size_t have = w->n - w->at;
+    size_t have = w->in ? w->n - w->at : 0;
     uint32_t n;
 
     if (have < FRAME_HEAD)
@@ -124,9 +124,9 @@ static bool on_receive(void *ctx, int timeout_ms, struct str *ret)
     }
     *ret = (struct str){ w->in + w->at + FRAME_HEAD, payload };
     w->at += FRAME_HEAD + payload;
+    w->saved = w->in[w->at];
+    w->in[w->at] = '\0';
     w->saved_at = w->in + w->at;
-    w->saved = *w->saved_at;
-    *w->saved_at = '\0';
     return true;
 }
 
@@ -163,8 +163,6 @@ static bool lock_before_engine(const struct worker *w, struct error *e)
     if (!confine_close_from(WORKER_SOCKET_FD + 1, e) || !confine_die_with_parent(e) ||
         !parent_is_there(e) || !confine_not_dumpable(e) || !limit_resources(w, e))
         return false;
-    if (setpriority(PRIO_PROCESS, 0, WORKER_NICE) != 0)
-        return error_set(e, ERR_SYS, "set nice %d", WORKER_NICE);
     tzset(); /* else the first local time opens a file */
     return true;
 }
@@ -176,6 +174,9 @@ static bool lock_before_engine(const struct worker *w, struct error *e)
  */
 static bool lock_after_engine(const struct worker *w, struct error *e)
 {
+    /* Not before: a start is short, and a script may be waiting for it. */
+    if (setpriority(PRIO_PROCESS, 0, WORKER_NICE) != 0)
+        return error_set(e, ERR_SYS, "set nice %d", WORKER_NICE);
     if (!confine_no_new_privs(e))
         return w->unsandboxed;
     if (landlock_abi() && !landlock_deny_all(e))

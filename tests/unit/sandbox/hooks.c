@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Test builds only (SYM_TEST_HOOKS; the product does not compile this file): a script global
+ * Test builds only (SYM_TEST_HOOKS): a script global
  * `hook` with which tests make a worker crash, lie to its parent and try forbidden system calls
  * (SEC-18, SEC-19, WK-3).
  */
@@ -11,7 +11,7 @@
 #include "sandbox/engine_impl.h"
 
 #ifndef SYM_TEST_HOOKS
-#error "engine_hooks.c belongs into test builds only"
+#error "hooks belong into test builds only"
 #endif
 
 /* A real SIGSEGV, not the sanitizer's report of one. */
