@@ -145,6 +145,16 @@ static void CL_2_a_wrong_command_line_is_told_what_is_wrong_with_it(void **state
     }
 }
 
+/* No line of it wraps on a terminal of 80 columns. */
+static void assert_narrow(const char *text)
+{
+    struct str line, rest = str_of(text);
+
+    while (str_cut(rest, '\n', &line, &rest))
+        if (line.n > 80)
+            fail_msg("over 80 columns: %.*s", STR_F(line));
+}
+
 /* Help can only be right when the rows are whole. */
 static void CL_2_every_command_has_help_with_an_example(void **state)
 {
@@ -158,6 +168,7 @@ static void CL_2_every_command_has_help_with_an_example(void **state)
         fclose(f);
         assert_non_null(c->run);
         assert_ptr_equal(strstr(c->usage, c->name), c->usage);
+        assert_narrow(text);
         assert_non_null(strstr(text, "\nExample:\n  "));
         assert_non_null(strstr(c->example, c->name));
         for (const struct option *o = c->options; o && o->name; o++)
@@ -177,6 +188,7 @@ static void CL_2_the_overview_has_a_section_for_people_and_one_for_agents(void *
     (void)state;
     cli_put_overview(f);
     fclose(f);
+    assert_narrow(text);
     people = strstr(text, "\nFor people:\n");
     agents = strstr(text, "\nFor agents:\n");
     assert_true(people && agents && people < agents);
