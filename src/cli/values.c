@@ -87,35 +87,42 @@ static yyjson_val *follow(yyjson_val *root, struct str ref)
     return json_get_s(at, rest);
 }
 
-static unsigned types_of(yyjson_val *root, yyjson_val *schema, int depth);
+/* A walk through the schema of one key. */
+struct walk {
+    yyjson_val *root;
+    unsigned left; /* of VALUES_REF_STEPS */
+};
 
-static unsigned types_in(yyjson_val *root, yyjson_val *list, int depth)
+static unsigned types_of(struct walk *w, yyjson_val *schema, unsigned depth);
+
+static unsigned types_in(struct walk *w, yyjson_val *list, unsigned depth)
 {
     unsigned bits = 0;
 
-    for (struct json_iter it = json_iter(list); json_next(&it);)
-        bits |= types_of(root, it.val, depth);
+    for (struct json_iter it = json_iter(list); w->left && json_next(&it);)
+        bits |= types_of(w, it.val, depth);
     return bits;
 }
 
 /* 0: none is given. */
-static unsigned types_of(yyjson_val *root, yyjson_val *schema, int depth)
+static unsigned types_of(struct walk *w, yyjson_val *schema, unsigned depth)
 {
     yyjson_val *type = json_get(schema, "type");
     unsigned bits = type_bit(json_str(type));
 
-    if (depth <= 0)
+    if (depth == 0 || w->left == 0)
         return 0;
+    w->left--;
     if (json_is_arr(type))
         for (struct json_iter it = json_iter(type); json_next(&it);)
             bits |= type_bit(json_str(it.val));
     if (bits)
         return bits;
     if (json_is_str(json_get(schema, "$ref")))
-        return types_of(root, follow(root, json_str(json_get(schema, "$ref"))), depth - 1);
-    return types_in(root, json_get(schema, "anyOf"), depth - 1) |
-           types_in(root, json_get(schema, "oneOf"), depth - 1) |
-           types_in(root, json_get(schema, "allOf"), depth - 1);
+        return types_of(w, follow(w->root, json_str(json_get(schema, "$ref"))), depth - 1);
+    return types_in(w, json_get(schema, "anyOf"), depth - 1) |
+           types_in(w, json_get(schema, "oneOf"), depth - 1) |
+           types_in(w, json_get(schema, "allOf"), depth - 1);
 }
 
 /* ---- values ---- */
@@ -161,10 +168,11 @@ static bool put_value(struct jw *w, unsigned bits, struct str key, struct str va
 static unsigned types_of_key(yyjson_val *schema, struct str key)
 {
     yyjson_val *property = json_get_s(json_get(schema, "properties"), key);
+    struct walk w = { schema, VALUES_REF_STEPS };
 
     if (!property)
         property = json_get(schema, "additionalProperties");
-    return types_of(schema, property, VALUES_REF_DEPTH);
+    return types_of(&w, property, VALUES_REF_DEPTH);
 }
 
 static bool put_pair(struct jw *w, yyjson_val *schema, yyjson_val *given, const char *pair,

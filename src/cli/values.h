@@ -6,8 +6,9 @@
 #include "meta/catalog.h"
 
 #define VALUES_MAX_BYTES \
-    ((size_t)1 << 20)       /* arguments as JSON, as for a script's call (MS-46) */
-#define VALUES_REF_DEPTH 16 /* of $ref, anyOf and the like looked through */
+    ((size_t)1 << 20)         /* arguments as JSON, as for a script's call (MS-46) */
+#define VALUES_REF_DEPTH 16   /* of $ref, anyOf and the like looked through */
+#define VALUES_REF_STEPS 1000 /* of one schema: its references may branch without end */
 
 /*
  * "SERVER.TOOL": SERVER is the longest server name or global that is a prefix before a '.'.

@@ -397,7 +397,7 @@ scenario('CL-2: completion works in bash', async place => {
     place.write('work/a.js', '');
     const r = await run(place, ['--norc', '-c', script], { program: 'bash' });
     assert.deepEqual(r.out.split('\n').slice(0, 6), ['doctor', 'tools', '--full', 'bash zsh', 'a.js', 'call completion'], r.err);
-    assert.match(r.out, /--remove --yes --workspace/);
+    assert.match(r.out, /--remove --show --yes --workspace/);
 });
 
 const zsh = ['/bin/zsh', '/usr/bin/zsh'].find(f => fs.existsSync(f));

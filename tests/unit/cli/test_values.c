@@ -107,6 +107,27 @@ static void without_a_schema_every_value_is_a_string(void **state)
     assert_str(buf_str(&out), "{\"a\":\"1\",\"b\":\"true\"}");
 }
 
+/* Eight references to itself at each level would be 8^16 visits. */
+static void a_schema_that_branches_without_end_costs_nothing(void **state)
+{
+    static const char text[] =
+        "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/T\"}},\"$defs\":{\"T\":{\"anyOf\":["
+        "{\"$ref\":\"#/$defs/T\"},{\"$ref\":\"#/$defs/T\"},{\"$ref\":\"#/$defs/T\"},"
+        "{\"$ref\":\"#/$defs/T\"},{\"$ref\":\"#/$defs/T\"},{\"$ref\":\"#/$defs/T\"},"
+        "{\"$ref\":\"#/$defs/T\"},{\"$ref\":\"#/$defs/T\"}]}}}";
+    static const char *const pairs[] = { "x=1" };
+    auto_buf out = BUF(VALUES_MAX_BYTES);
+    auto_json schema = { 0 };
+    int64_t began = clock_ms();
+    struct error e;
+
+    (void)state;
+    assert_true(json_parse(&schema, str_of(text), &e));
+    assert_true(values_put(&out, schema.root, pairs, 1, (struct str){ 0 }, &e));
+    assert_str(buf_str(&out), "{\"x\":\"1\"}");
+    assert_true(clock_ms() - began < 20 * slack());
+}
+
 static void pairs_are_added_to_the_object_of_json(void **state)
 {
     static const struct {
@@ -206,6 +227,7 @@ int main(void)
         cmocka_unit_test(
             CL_1_a_value_that_does_not_convert_is_an_error_that_names_key_and_type),
         cmocka_unit_test(without_a_schema_every_value_is_a_string),
+        cmocka_unit_test(a_schema_that_branches_without_end_costs_nothing),
         cmocka_unit_test(pairs_are_added_to_the_object_of_json),
         cmocka_unit_test(arguments_over_the_bound_are_refused),
         cmocka_unit_test(CL_1_the_server_is_the_longest_prefix_before_a_dot),
