@@ -25,7 +25,7 @@ static void add_level(struct inputs *in, const char *dir, struct dir_list *level
     struct dir_names names;
 
     input_list(in, dir, false, &names);
-    for (size_t i = 0; i<names.n && * budget> 0; i++) {
+    for (size_t i = 0; i < names.n && *budget; i++) {
         if (is_skipped(names.v[i]))
             continue;
         ARENA_PUSH(in->arena, level) = path_join(in->arena, dir, names.v[i]);

@@ -216,10 +216,11 @@ bool read_hook(struct manifest_reader *r, const struct toml_val *t)
 static bool is_builtin_command(struct str name)
 {
     static const char *const names[] = {
-        "init",  "sync",      "trust",        "search",     "use",        "status", "plugin",
-        "hook",  "mcp-serve", "package-info", "crate-info", "filesystem", "fetch",  "memory",
-        "shell", "skills",    "agents",       "symm",       "task",       "tools",  "call",
-        "exec",  "import",    "doctor",       "worker",     "help",
+        "init",   "sync",   "trust",      "search",       "use",        "status",
+        "plugin", "hook",   "mcp-serve",  "package-info", "crate-info", "filesystem",
+        "fetch",  "memory", "shell",      "skills",       "agents",     "symm",
+        "task",   "tools",  "call",       "exec",         "import",     "doctor",
+        "worker", "help",   "completion", "keeper",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)

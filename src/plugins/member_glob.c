@@ -72,8 +72,11 @@ static void expand(struct member_search *s, const char *dir, struct str pattern,
 void member_glob_expand(struct member_search *s, const char *root, struct str pattern,
                         struct strs *out)
 {
-    const char *clean = path_clean(s->a, arena_z(s->a, pattern));
+    const char *clean;
 
+    if (pattern.n > GLOB_PATTERN_MAX || !members_step(s))
+        return;
+    clean = path_clean(s->a, arena_z(s->a, pattern));
     if (path_is_abs(clean) || str_starts(str_of(clean), STR("..")))
         return; /* outside the root */
     expand(s, root, strcmp(clean, ".") == 0 ? STR("") : str_of(clean), 0, out);

@@ -17,6 +17,14 @@ bool strs_has(const struct strs *l, struct str s)
     return false;
 }
 
+bool members_step(struct member_search *s)
+{
+    if (s->steps_left == 0)
+        return false;
+    s->steps_left--;
+    return true;
+}
+
 /* The text of a manifest; the path is recorded also when there is none. */
 static bool read_manifest(struct member_search *s, const char *path, struct buf *out)
 {
@@ -34,7 +42,7 @@ static bool add_member(struct member_search *s, const char *root, const char *di
 {
     char *real;
 
-    if (out->n >= WORKSPACE_MAX_MEMBERS ||
+    if (out->n >= WORKSPACE_MAX_MEMBERS || !members_step(s) ||
         !watch_add(s->watch, s->keep, path_join(s->a, dir, manifest)).exists)
         return false;
     real = path_real(s->a, dir, NULL);
@@ -43,6 +51,13 @@ static bool add_member(struct member_search *s, const char *root, const char *di
         return false;
     ARENA_PUSH(s->a, out) = str_of(real);
     return true;
+}
+
+/* Keeps a pattern of directories that are no members. */
+static void add_exclude(struct member_search *s, struct strs *ret, struct str pattern)
+{
+    if (pattern.n && pattern.n <= GLOB_PATTERN_MAX && ret->n < WORKSPACE_MAX_EXCLUDES)
+        ARENA_PUSH(s->a, ret) = str_of(path_clean(s->a, arena_z(s->a, pattern)));
 }
 
 /* ---- Cargo ---- */
@@ -132,9 +147,7 @@ void members_cargo(struct member_search *s, const char *root, struct strs *out)
         return;
     c.shared = toml_get(ws, "dependencies");
     for (size_t i = 0; toml_is(exclude, TOML_ARRAY) && i < toml_len(exclude); i++)
-        if (toml_str(toml_at(exclude, i)).n)
-            ARENA_PUSH(s->a, &c.exclude) =
-                str_of(path_clean(s->a, arena_z(s->a, toml_str(toml_at(exclude, i)))));
+        add_exclude(s, &c.exclude, toml_str(toml_at(exclude, i)));
     for (size_t i = 0; toml_is(members, TOML_ARRAY) && i < toml_len(members); i++) {
         struct strs dirs = { 0 };
 
@@ -169,7 +182,7 @@ static void add_packages(struct member_search *s, const char *root, yyjson_val *
         struct str text = json_str(it.val);
 
         if (text.n > 1 && text.p[0] == '!')
-            ARENA_PUSH(s->a, &no) = str_of(path_clean(s->a, arena_z(s->a, str_from(text, 1))));
+            add_exclude(s, &no, str_from(text, 1));
         else if (text.n)
             member_glob_expand(s, root, text, &dirs);
     }

@@ -10,8 +10,9 @@ struct member_search {
     struct arena *a;    /* scratch: what is found lives here, too */
     struct arena *keep; /* of the watch list */
     struct watch_list *watch;
-    unsigned dirs_left; /* of WORKSPACE_MAX_DIRS */
-    size_t bytes_left;  /* of WORKSPACE_MAX_BYTES */
+    unsigned dirs_left;  /* of WORKSPACE_MAX_DIRS */
+    unsigned steps_left; /* of WORKSPACE_MAX_STEPS */
+    size_t bytes_left;   /* of WORKSPACE_MAX_BYTES */
 };
 
 /*
@@ -22,6 +23,9 @@ struct member_search {
  */
 void members_cargo(struct member_search *s, const char *root, struct strs *out);
 void members_npm(struct member_search *s, const char *root, struct strs *out);
+
+/* One pattern or directory more; false when there were too many. */
+bool members_step(struct member_search *s);
 
 bool strs_has(const struct strs *l, struct str s);
 

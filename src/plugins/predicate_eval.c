@@ -58,7 +58,8 @@ struct evaluator {
     struct map warned;             /* texts of warnings: each is given once */
     struct strs warnings;
     struct timer *tick;
-    int going; /* programs running */
+    int going;           /* programs running */
+    unsigned lookups[2]; /* without and with trust: the one does not use up the other's */
 
     struct gate_job **jobs; /* the batch's pending jobs */
     size_t njobs;
@@ -239,14 +240,28 @@ static enum truth eval_custom(struct evaluator *ev, const struct gate_job *job,
 
 /* ---- predicates answered at once ---- */
 
-static bool path_there(struct evaluator *ev, const char *path)
+/* Every path goes under watch, and is looked at again before each request: their number must
+ * have an end. */
+static bool path_there(struct evaluator *ev, const struct gate_job *job, const char *path)
 {
-    if (ev->world.watch)
-        return watch_existence(ev->world.watch, ev->world.watch_arena, path).exists;
-    return file_exists(path);
+    unsigned *lookups = &ev->lookups[job->may_run];
+    struct watch_list *watch = ev->world.watch;
+    size_t known = watch ? watch->n : 0;
+    bool there;
+
+    if (*lookups >= EVAL_MAX_LOOKUPS) {
+        warn(ev, "more than %d paths are asked for; the rest is taken as absent",
+             EVAL_MAX_LOOKUPS);
+        return false;
+    }
+    there =
+        watch ? watch_existence(watch, ev->world.watch_arena, path).exists : file_exists(path);
+    *lookups += !watch || watch->n > known;
+    return there;
 }
 
-static enum truth eval_path(struct evaluator *ev, const struct predicate *p)
+static enum truth eval_path(struct evaluator *ev, const struct gate_job *job,
+                            const struct predicate *p)
 {
     auto_arena a = ARENA;
     const char *arg = arena_z(&a, p->arg), *path_var = getenv("PATH");
@@ -254,7 +269,7 @@ static enum truth eval_path(struct evaluator *ev, const struct predicate *p)
 
     if (!*arg)
         return NO;
-    if (path_there(ev, path_join(&a, arena_z(&a, ev->world.root), arg)))
+    if (path_there(ev, job, path_join(&a, arena_z(&a, ev->world.root), arg)))
         return YES;
     if (strchr(arg, '/'))
         return NO;
@@ -262,7 +277,7 @@ static enum truth eval_path(struct evaluator *ev, const struct predicate *p)
         more = str_cut(rest, ':', &dir, &rest);
         if (!more)
             dir = rest;
-        if (dir.n && path_there(ev, path_join(&a, arena_z(&a, dir), arg)))
+        if (dir.n && path_there(ev, job, path_join(&a, arena_z(&a, dir), arg)))
             return YES;
     }
     return NO;
@@ -316,7 +331,7 @@ static enum truth eval(struct evaluator *ev, const struct gate_job *job,
     case PRED_SHELL:
         return eval_shell(ev, job, p);
     case PRED_PATH_EXISTS:
-        return eval_path(ev, p);
+        return eval_path(ev, job, p);
     case PRED_ENV:
         return eval_env(p);
     case PRED_WORKSPACE_MEMBER:

@@ -20,6 +20,9 @@
 #define EVAL_TIMEOUT_MS   10000 /* of one shell() or custom predicate (PL-22) */
 #define EVAL_MAX_CHILDREN 8     /* programs running at the same time */
 #define EVAL_MAX_WARNINGS 100   /* further ones are only logged */
+/* Paths looked up by path_exists(), each element of PATH being one: of all gates that may run
+ * programs, and of all others. Further ones are absent, with a warning. */
+#define EVAL_MAX_LOOKUPS 10000
 
 /* A [[predicate]] as some loaded plugin defines it. */
 struct custom_def {

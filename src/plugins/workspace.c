@@ -174,6 +174,7 @@ bool workspace_find(struct workspace *ret, const char *start, struct arena *a,
                                .keep = a,
                                .watch = watch,
                                .dirs_left = WORKSPACE_MAX_DIRS,
+                               .steps_left = WORKSPACE_MAX_STEPS,
                                .bytes_left = WORKSPACE_MAX_BYTES } };
     struct markers m = { 0 }, up_m;
     struct below below = { .f = &f, .dirs_left = BELOW_MAX_DIRS };

@@ -10,6 +10,8 @@
 #define WORKSPACE_MAX_BYTES    ((size_t)16 << 20) /* of all manifests read in one search */
 #define WORKSPACE_MAX_MEMBERS  2000               /* further ones are not seen */
 #define WORKSPACE_MAX_DIRS     5000               /* directories that member globs look into */
+#define WORKSPACE_MAX_STEPS    10000 /* patterns and directories named, in one search */
+#define WORKSPACE_MAX_EXCLUDES 200   /* patterns that take members away; further ones do not */
 
 struct watched {
     struct str path;

@@ -11,7 +11,8 @@
 
 struct member {
     struct member *next;
-    char *name, *identity;
+    char *name;
+    struct str identity; /* owned */
     struct pm_process *process;
 };
 
@@ -30,10 +31,11 @@ static void put_part(struct buf *b, const char *z)
     buf_addc(b, '\0');
 }
 
-/* All that decides what runs, as one string; parts end with NUL. */
-static char *identity_of(const struct pm_opts *o)
+/* All that decides what runs, as one owned string; parts end with NUL. */
+static struct str identity_of(const struct pm_opts *o)
 {
     struct buf b = BUF(MAX_IDENTITY);
+    size_t n;
 
     put_part(&b, o->workspace);
     put_part(&b, o->cache_dir);
@@ -44,10 +46,8 @@ static char *identity_of(const struct pm_opts *o)
         buf_add(&b, o->pass_env[i]);
         buf_addc(&b, '\0');
     }
-    for (size_t i = 0; i < b.n; i++)
-        if (b.p[i] == '\0')
-            b.p[i] = '\n';
-    return buf_take(&b);
+    n = b.n;
+    return (struct str){ buf_take(&b), n };
 }
 
 static void on_end(void *ctx)
@@ -73,7 +73,7 @@ static void free_member(struct member *m)
 {
     pm_process_free(m->process);
     free(m->name);
-    free(m->identity);
+    free((char *)m->identity.p);
     free(m);
 }
 
@@ -88,11 +88,13 @@ static struct member **find(struct pm_set *s, struct str name)
 
 struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o)
 {
-    auto_free char *identity = identity_of(o);
+    struct str identity = identity_of(o);
     struct member **at = find(s, str_of(o->name)), *m = *at;
 
-    if (m && str_is(str_of(identity), m->identity))
+    if (m && str_eq(identity, m->identity)) {
+        free((char *)identity.p);
         return m->process;
+    }
     if (m) {
         *at = m->next;
         free_member(m);
@@ -100,7 +102,7 @@ struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o)
     m = NEW(struct member);
     *m = (struct member){ .next = s->members,
                           .name = mem_strdup(o->name),
-                          .identity = take_ptr(&identity),
+                          .identity = identity,
                           .process = pm_process_new(s->loop, o) };
     s->members = m;
     return m->process;

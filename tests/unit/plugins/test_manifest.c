@@ -414,6 +414,7 @@ static const struct refusal {
     { "PL-14", INST "[subcommand.\"a b\"]\n" SUB, "letters, digits" },
     { "PL-14", INST "[subcommand.\"\"]\n" SUB, "needs a name" },
     { "PL-14", INST "[subcommand.doctor]\n" SUB, "command of symposium itself" },
+    { "PL-14", INST "[subcommand.completion]\n" SUB, "command of symposium itself" },
     { "PL-14", INST "[subcommand.x]\ncommand = \"i\"", "needs a `description`" },
     { "PL-14", INST "[subcommand.x]\ndescription = \"d\"", "needs a `command`" },
     { "PL-14", INST "[subcommand.x]\naudience = \"all\"\n" SUB,

@@ -220,6 +220,34 @@ static void each_built_in_is_true_when_its_row_says_so(void **state)
     place_free(p);
 }
 
+/* A manifest of a clone may ask for any number of paths, which are watched from then on. It
+ * uses up nothing that a trusted one needs. */
+static void the_number_of_paths_looked_up_is_bounded(void **state)
+{
+    enum { TRUSTED = 5 };
+    struct place *p = place_new();
+    auto_buf text = BUF(PREDICATE_MAX_BYTES);
+
+    (void)state;
+    write_file(in(p, "there"), "", 0600);
+    for (int i = 0; i <= TRUSTED; i++) {
+        buf_clear(&text);
+        buf_addz(&text, "any(");
+        for (int k = 0; text.n < PREDICATE_MAX_BYTES - 64; k++)
+            buf_addf(&text, "path_exists(./%d.%d),", i, k);
+        buf_addz(&text, "path_exists(there))");
+        p->trusted = i == TRUSTED;
+        set_gate(p, &p->jobs[i], buf_z(&text));
+    }
+    evaluate(p, TRUSTED + 1);
+    assert_true(p->jobs[0].holds);
+    assert_false(p->jobs[TRUSTED - 1].holds);
+    assert_true(p->jobs[TRUSTED].holds);
+    assert_true(p->watch.n <= 2 * EVAL_MAX_LOOKUPS);
+    assert_true(warned(p, "more than 10000 paths are asked for"));
+    place_free(p);
+}
+
 static void evaluation_goes_left_to_right_and_no_further_than_needed(void **state)
 {
     struct place *p = place_new();
@@ -607,6 +635,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_built_in_is_true_when_its_row_says_so),
+        cmocka_unit_test(the_number_of_paths_looked_up_is_bounded),
         cmocka_unit_test(evaluation_goes_left_to_right_and_no_further_than_needed),
         cmocka_unit_test(a_program_that_does_not_end_is_false_and_gone),
         cmocka_unit_test(output_of_shell_is_thrown_away_however_much),

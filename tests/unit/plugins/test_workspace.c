@@ -243,6 +243,69 @@ static void a_linked_member_outside_is_not_taken(void **state)
     tree_free(&t);
 }
 
+/* A manifest of a clone may name anything: what it costs is bounded, now and at each look for
+ * changes. */
+static void a_manifest_that_names_without_end_costs_little(void **state)
+{
+    static const struct {
+        const char *file, *head, *item, *tail;
+    } cases[] = {
+        { "package.json", "{\"workspaces\":[\"m\"", ",\"x%d\"", "]}" },
+        { "package.json", "{\"workspaces\":[\"m\",\"*\"", ",\"!%d*[a-z]\"", "]}" },
+        { "Cargo.toml", "[workspace]\nmembers = [\"m\"", ",\"x%d\"", "]\n" },
+        { "Cargo.toml", "[workspace]\nmembers = [\"m\"]\nexclude = [\"*\"", ",\"%d\"", "]\n" },
+        { "Cargo.toml", "[workspace]\nmembers = [\"m\"]\n[dependencies]\nz = \"1\"\n",
+          "x%d = { path = \"y%d\" }\n", "" },
+    };
+
+    setenv("HOME", "/nonexistent", 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tree t = tree_new();
+        struct watch_list watch = { 0 };
+        struct workspace ws = { 0 };
+        auto_buf text = BUF(WORKSPACE_MAX_MANIFEST);
+        int64_t start;
+
+        buf_addz(&text, cases[i].head);
+        for (int k = 0; text.n < WORKSPACE_MAX_MANIFEST - 64; k++) {
+            char item[64];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(item, sizeof item, cases[i].item, k, k);
+#pragma GCC diagnostic pop
+            buf_addz(&text, item);
+        }
+        buf_addz(&text, cases[i].tail);
+        tree_put(&t, path_join(&t.a, "w", cases[i].file), buf_z(&text));
+        tree_put(&t, path_join(&t.a, "w/m", cases[i].file), "{}");
+        start = clock_ms();
+        assert_true(workspace_find(&ws, tree_path(&t, "w"), &t.a, &watch, NULL));
+        assert_true(clock_ms() - start < 250 * slack());
+        assert_true(watch.n <= WORKSPACE_MAX_STEPS + 100);
+        tree_free(&t);
+    }
+}
+
+/* A pattern whose class is as long as the manifest would be walked for each name. */
+static void an_endless_pattern_names_nothing(void **state)
+{
+    struct tree t = tree_new();
+    struct watch_list watch = { 0 };
+    struct workspace ws = { 0 };
+    auto_buf text = BUF(WORKSPACE_MAX_MANIFEST);
+
+    buf_addz(&text, "{\"workspaces\":[\"*[");
+    buf_fill(&text, 'a', 900000);
+    buf_addz(&text, "]\",\"m\"]}");
+    tree_put(&t, "w/package.json", buf_z(&text));
+    tree_put(&t, "w/m/package.json", "{}");
+    tree_put(&t, "w/ba/package.json", "{}");
+    assert_true(workspace_find(&ws, tree_path(&t, "w"), &t.a, &watch, NULL));
+    assert_int_equal(ws.members.n, 1);
+    tree_free(&t);
+}
+
 /* PM-22: which ecosystems concern a root without manifests of its own. */
 static void manifests_below_are_seen_to_depth_two(void **state)
 {
@@ -334,6 +397,8 @@ int main(void)
         cmocka_unit_test(root_is_the_nearest_marked_directory),
         cmocka_unit_test(members_come_from_manifests),
         cmocka_unit_test(a_linked_member_outside_is_not_taken),
+        cmocka_unit_test(a_manifest_that_names_without_end_costs_little),
+        cmocka_unit_test(an_endless_pattern_names_nothing),
         cmocka_unit_test(manifests_below_are_seen_to_depth_two),
         cmocka_unit_test(a_start_that_is_no_directory_is_an_error),
         cmocka_unit_test(every_path_looked_at_is_watched),
