@@ -120,16 +120,17 @@ static bool sync_dir(const char *dir, struct error *e)
     return true;
 }
 
-static bool fill_temp(int fd, struct str content, mode_t mode, struct error *e)
+static bool fill_temp(int fd, struct str content, mode_t mode, bool durable, struct error *e)
 {
     if (!file_write_all(fd, content, e))
         return false;
-    if (fchmod(fd, mode) < 0 || fsync(fd) < 0)
+    if (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0))
         return error_set(e, ERR_SYS, "sync");
     return true;
 }
 
-bool file_write_atomic(const char *path, struct str content, mode_t mode, struct error *e)
+static bool replace(const char *path, struct str content, mode_t mode, bool durable,
+                    struct error *e)
 {
     auto_arena a = ARENA;
     char *dir = path_dir(&a, path), *temp;
@@ -137,7 +138,7 @@ bool file_write_atomic(const char *path, struct str content, mode_t mode, struct
 
     if (fd < 0)
         return error_wrap(e, "write '%s'", path);
-    if (!fill_temp(fd, content, mode, e)) {
+    if (!fill_temp(fd, content, mode, durable, e)) {
         unlink(temp);
         return error_wrap(e, "write '%s'", path);
     }
@@ -146,7 +147,17 @@ bool file_write_atomic(const char *path, struct str content, mode_t mode, struct
         unlink(temp);
         return false;
     }
-    return sync_dir(dir, e);
+    return !durable || sync_dir(dir, e);
+}
+
+bool file_write_atomic(const char *path, struct str content, mode_t mode, struct error *e)
+{
+    return replace(path, content, mode, true, e);
+}
+
+bool file_write_cache(const char *path, struct str content, struct error *e)
+{
+    return replace(path, content, 0600, false, e);
 }
 
 struct file_stamp file_stamp(const char *path)

@@ -19,6 +19,11 @@ bool file_mkdirs(const char *dir, struct error *e);
  * fsync of the directory. Readers see the old or the new content, never a mix. */
 bool file_write_atomic(const char *path, struct str content, mode_t mode, struct error *e);
 
+/* The same, mode 0600, without waiting for the disk (an fsync may take as long as a script):
+ * for what can be made anew and is checked when it is read, since a power cut may leave it
+ * empty. */
+bool file_write_cache(const char *path, struct str content, struct error *e);
+
 /* Identity of a file's version; `exists` false is a version too. Compare with file_stamp_eq. */
 struct file_stamp {
     bool exists;

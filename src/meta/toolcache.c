@@ -148,5 +148,5 @@ bool toolcache_store(const char *cache_dir, struct str key, const struct toolset
     if (!key.n)
         return error_set(e, ERR_LIMIT, "key of more than %zu bytes", KEY_MAX);
     return buf_ok(&text, e) && file_mkdirs(arena_printf(&a, "%s/tools", cache_dir), e) &&
-           file_write_atomic(file_of(&a, cache_dir, key), buf_str(&text), 0600, e);
+           file_write_cache(file_of(&a, cache_dir, key), buf_str(&text), e);
 }

@@ -288,7 +288,7 @@ bool predicate_cache_save(struct predicate_cache *c, struct error *e)
         write_all(c, true, &out);
     }
     if (!buf_ok(&out, e) || !file_mkdirs(path_dir(&a, c->path), e) ||
-        !file_write_atomic(c->path, buf_str(&out), 0600, e))
+        !file_write_cache(c->path, buf_str(&out), e))
         return error_wrap(e, "predicate cache '%s'", c->path);
     c->changed = false;
     return true;

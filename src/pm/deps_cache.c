@@ -206,5 +206,5 @@ bool deps_cache_write(const char *path, const struct deps_snapshot *s, struct er
     put_snapshot(&w, s);
     buf_addc(&text, '\n');
     return buf_ok(&text, e) && file_mkdirs(path_dir(&a, path), e) &&
-           file_write_atomic(path, buf_str(&text), 0600, e);
+           file_write_cache(path, buf_str(&text), e);
 }

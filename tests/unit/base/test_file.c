@@ -69,6 +69,25 @@ static void replacing_makes_a_new_file_and_leaves_the_open_one_alone(void **stat
     assert_string_equal(old, "old");
 }
 
+static void a_cache_file_is_replaced_as_a_whole_too(void **state)
+{
+    auto_arena a = ARENA;
+    char *path = path_join(&a, dir, "f");
+    auto_buf b = BUF(100);
+    struct stat st;
+    struct error e;
+
+    assert_true(file_write_cache(path, STR("old"), NULL));
+    assert_true(file_write_cache(path, STR("new"), NULL));
+    assert_true(file_read(path, &b, NULL));
+    assert_string_equal(buf_z(&b), "new");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(entries(), 1);
+    assert_false(file_write_cache(path_join(&a, dir, "no/f"), STR("x"), &e));
+    assert_int_equal(e.sys, ENOENT);
+}
+
 static void failing_to_replace_says_so_and_leaves_nothing(void **state)
 {
     auto_arena a = ARENA;
@@ -241,6 +260,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(written_content_is_read_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             replacing_makes_a_new_file_and_leaves_the_open_one_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cache_file_is_replaced_as_a_whole_too, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(failing_to_replace_says_so_and_leaves_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
