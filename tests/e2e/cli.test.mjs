@@ -403,10 +403,12 @@ scenario('CL-2: completion works in bash', async place => {
 const zsh = ['/bin/zsh', '/usr/bin/zsh'].find(f => fs.existsSync(f));
 scenario('CL-2: completion works in zsh', { skip: zsh ? false : 'no zsh here' }, async place => {
     const script = `zmodload zsh/zpty; zpty z zsh -f -i
-        say() { zpty -w -n z "$1"; sleep ${0.15 * slack}; }
-        say $'PS1=; autoload -Uz compinit; compinit -u -D; source <(${bin} completion zsh)\\n'
-        say $'symposium \\t\\t\\C-u'; say $'symposium tools --\\t\\t\\C-u'; say $'symposium completion \\t\\t\\C-u'; say $'exit\\n'
-        out=; while zpty -r z more; do out+=$more; done; print -r -- $out`;
+        await() { zpty -r z out "$1"; print -r -- $out }
+        zpty -w z "PS1=; autoload -Uz compinit; compinit -u -D; source <(${bin} completion zsh); print re''ady"; await '*ready*'
+        zpty -w -n z $'symposium \\t\\t'; await '*doctor*show what was found*'
+        zpty -w -n z $'\\C-usymposium tools --\\t\\t'; await '*--full*TypeScript declarations*'
+        zpty -w -n z $'\\C-usymposium completion \\t\\t'; await '*bash*zsh*'
+        zpty -d z`;
     const r = await run(place, ['-f', '-c', script], { program: zsh });
     assert.match(r.out, /doctor +-- show what was found/);
     assert.match(r.out, /--full +-- TypeScript declarations/);
