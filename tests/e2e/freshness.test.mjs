@@ -38,6 +38,21 @@ scenario('MS-61: the tool cache on disk: name, content, mode, no values of the e
     assert.equal((await again.execute('await a.echo({text: "x"})')).value.text, 'x', 'CF-5: the cache may be deleted at any time');
 });
 
+scenario('MS-61: eight sessions at once on an empty cache: each works, and what is left is whole', async place => {
+    place.peers({ a: basic(), b: basic({ era: 'modern' }) });
+    const all = await Promise.all(Array.from({ length: 8 }, () => place.open()));
+    const texts = await Promise.all(all.map(s => s.list()));
+    assert.equal(new Set(texts).size, 1);
+    await Promise.all(all.map(s => s.execute('await Promise.all([a.echo({}), b.echo({})])')));
+    await Promise.all(all.map(s => s.eof()));
+    assert.equal(cacheFiles(place).length, 2);
+    for (const f of cacheFiles(place)) assert.equal(cached(place, f).tools.length, 6);
+    assert.deepEqual(fs.readdirSync(place.path('symposium/cache/tools')).filter(f => !f.endsWith('.json')), [], 'no temp file is left (I3)');
+    const s = await place.open();
+    assert.equal(await s.list(), texts[0]);
+    assert.equal(place.starts('a'), 8);
+});
+
 scenario('MS-61 MCP-C3: the recorded era skips the probe, and a wrong one is probed again', async place => {
     place.plugin('p', [place.peer('a', basic())]);
     let s = await place.open();

@@ -130,6 +130,21 @@ describe('MS-58: shutdown', { concurrency: 1 }, () => {
         await until('workers too', () => !all.some(alive), 1500);
     });
 
+    scenario('MS-58: servers that are just starting go too, at the end of input and at SIGTERM', async place => {
+        place.config({ mcp: { 'server-startup-timeout-secs': 1, 'shutdown-grace-secs': 1 } });
+        const silent = { on: { initialize: [], 'server/discover': [] }, ignore_term: true, ignore_eof: true };
+        place.peers({ a: silent, b: { ...silent, start_delay_ms: 20000 } });
+        for (const how of ['eof', 'term']) {
+            const s = await place.open();
+            s.send({ id: 'x', method: 'tools/call', params: { name: 'list_tools', arguments: {} } });
+            await until('both are starting', () => ['a', 'b'].every(n => place.starts(n) >= (how === 'eof' ? 1 : 2)));
+            const { ms } = how === 'eof' ? await s.eof() : await s.kill('SIGTERM');
+            assert.ok(ms <= (how === 'eof' ? 2200 : 1500) + 100 * slack, `${how}: ${ms} ms`);
+            if (how === 'eof') assert.ok(s.messages.some(x => x.m.id === 'x'), 'MS-3: what was accepted is answered');
+            await gone(place);
+        }
+    });
+
     scenario('WK-8: a keeper that is killed takes its server along, and the next call starts another', async place => {
         place.config({ mcp: { 'shutdown-grace-secs': 1 } });
         place.peers({ a: basic({ ignore_eof: true, ignore_term: true }) });

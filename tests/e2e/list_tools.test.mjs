@@ -3,7 +3,7 @@
 // `list_tools`: the index, detail levels, filters, search, sanitising (meta-server.md 4).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { T, basic, scenario, shared, slack, sleep, until } from './harness.mjs';
+import { T, basic, scenario, shared, slack, sleep, timed, until } from './harness.mjs';
 
 const params = { type: 'object', properties: { path: { type: 'string' }, n: { type: 'number' } }, required: ['path'] };
 const files = {
@@ -172,6 +172,17 @@ scenario('MS-19: a server still starting when its time ends is a problem, not a 
     const text = await s.list();
     assert.match(text, /mail:[^]*send[^]*Problems:[^]*never: /);
     assert.ok(performance.now() - from < 1000 + 500 * slack);
+});
+
+scenario('MS-5: tools/list never waits for a backing server, also while list_tools does', async place => {
+    place.peers({ slow: { ...mail, start_delay_ms: 800 } });
+    const s = await place.open();
+    const waiting = s.list();
+    await until('it is starting', () => place.starts('slow') === 1);
+    assert.ok(await timed(() => s.result('tools/list'), [s.pid]) < 50 * slack);
+    assert.ok(await timed(() => s.execute('1'), [s.pid]) < 50 * slack);
+    assert.doesNotMatch(s.stdout, /letter/, 'it has not answered yet');
+    assert.match(await waiting, /letter/);
 });
 
 scenario('MS-20 MS-21: enabled-tools and disabled-tools filter listing, search and calls alike', async place => {

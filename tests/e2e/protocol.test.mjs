@@ -129,6 +129,23 @@ scenario('MCP-S3 MCP-S4 MCP-S5 MCP-S6 MCP-S8: malformed lines, unknown messages,
     assert.equal((await s.result('tools/call', { name: 'list_tools' })).isError ?? false, false, 'MCP-S8: absent arguments');
 });
 
+scenario('MCP-S1 MCP-S3: a thousand requests in one write, and one a byte at a time, are all answered', async place => {
+    place.peers({ alpha: basic() });
+    const s = await place.open();
+    const ids = Array.from({ length: 1000 }, (_, i) => `n${i}`);
+    ids.forEach(id => s.asked.set(JSON.stringify(id), { method: 'ping', revision: s.revision }));
+    s.child.stdin.write(ids.map(id => `{"jsonrpc":"2.0","id":"${id}","method":"ping"}\n`).join(''));
+    await until('all of them', () => ids.every(id => s.messages.some(x => x.m.id === id)) || undefined, 5000);
+    s.child.stdin.setDefaultEncoding('utf8');
+    s.asked.set('"slowly"', { method: 'tools/call', revision: s.revision });
+    for (const b of Buffer.from('{"jsonrpc":"2.0","id":"slowly","method":"tools/call","params":{"name":"execute","arguments":{"script":"\'é€😀\'.length"}}}\n')) {
+        s.child.stdin.write(Buffer.from([b]));
+        await new Promise(setImmediate);
+    }
+    const m = await s.waitFor('its answer', x => x.id === 'slowly');
+    assert.equal(m.result.content[0].text, '4');
+});
+
 scenario('MCP-S3: a line over 16 MiB is answered without id, and the next one is served', async place => {
     const s = await place.open();
     s.child.stdin.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'y'.repeat(17 << 20)}"}}\n`);

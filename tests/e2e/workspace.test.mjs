@@ -71,6 +71,22 @@ scenario('MS-60 PM-15: a dependency added in the middle of a session brings its 
     assert.deepEqual([place.starts('a'), place.starts('b')], [1, 1]);
 });
 
+scenario('MS-60 PL-22 PL-26: what a gate looked at is watched, absent files and watchFiles of custom predicates included', async place => {
+    const seen = place.write('seen.txt', '1');
+    const script = place.write('predicate.sh', `echo '{"watchFile":"${seen}"}'; test "$(cat ${seen})" = 1\n`);
+    place.plugin('a', [place.peer('here', one('here'))], { 'depends-on': ['*'], predicates: ['path_exists(marker/file)'] });
+    place.plugin('b', [place.peer('custom', one('custom'))], { 'depends-on': ['*'], predicates: ['looks()'] });
+    fs.appendFileSync(place.path('symposium/plugins/b/SYMPOSIUM.toml'), `\n[[predicate]]\nname = "looks"\ncommand = { executable = "/bin/sh", args = ["${script}"] }\n`);
+    const s = await place.open();
+    assert.deepEqual(blocks(await s.list()), ['custom']);
+    place.write('work/marker/file', '');
+    assert.deepEqual(blocks(await s.list()), ['custom', 'here']);
+    place.write('seen.txt', 'no');
+    assert.deepEqual(blocks(await s.list()), ['here']);
+    fs.rmSync(place.path('work/marker'), { recursive: true });
+    assert.match(await s.list(), /^No MCP servers apply to this workspace\./);
+});
+
 scenario('MS-8 MS-42 PL-24: without a workspace both tools answer, and a dormant plugin is named', async place => {
     fs.rmSync(place.path('work/package.json'));
     place.plugin('sleepy', [place.peer('x', one('x'))], {});
