@@ -255,6 +255,8 @@ static const char *batch_fault(const struct mcp_server *s, yyjson_val *batch)
         return "empty batch";
     if (!s->negotiated || !mcp_rev_info(s->legacy_rev)->batch)
         return "batches are not part of this protocol revision";
+    if (json_len(batch) > MCP_SERVER_MAX_BATCH)
+        return "a batch of more than 1024 messages";
     for (struct json_iter it = json_iter(batch); json_next(&it);) {
         if (json_is_arr(it.val))
             return "a batch inside a batch";

@@ -20,6 +20,8 @@
 
 #define MCP_SERVER_MAX_REQUESTS 512 /* open at once; one more is answered -32603 */
 #define MCP_SERVER_MAX_LISTENS  64
+#define MCP_SERVER_MAX_BATCH \
+    1024 /* messages in one 2025-03-26 array; more is answered -32600 */
 
 struct mcp_req;
 struct mcp_server;

@@ -47,7 +47,7 @@ struct mcp_req *mcp_req_new(struct mcp_server *s, const struct rpc_msg *m,
 struct mcp_req *mcp_req_find(struct mcp_server *s, struct str id)
 {
     for (struct mcp_req *r = s->reqs; r; r = r->next)
-        if (str_eq(r->id, id))
+        if (rpc_id_eq(r->id, id))
             return r;
     return NULL;
 }
@@ -225,13 +225,13 @@ void mcp_reply(struct mcp_req *r, struct str result)
     if (!may_answer(r))
         return;
     send_pending_progress(r);
-    good = mcp_put_envelope(&out, result, r->s->def, r->method, r->rev, &e);
-    if (good)
-        good = peer_reply(r->s->peer, r->id, buf_str(&out), &e);
-    else
-        peer_reply_error(r->s->peer, r->id, RPC_INTERNAL_ERROR, str_of(e.msg), STR(""), NULL);
-    if (!good)
+    good = mcp_put_envelope(&out, result, r->s->def, r->method, r->rev, &e) &&
+           peer_reply(r->s->peer, r->id, buf_str(&out), &e);
+    if (!good) {
+        /* Too large for a message, or for what the client has left unread: it is told so. */
         log_debug("answer to %s: %s", r->method->name, e.msg);
+        peer_reply_error(r->s->peer, r->id, RPC_INTERNAL_ERROR, str_of(e.msg), STR(""), NULL);
+    }
     finish(r);
 }
 
@@ -246,7 +246,8 @@ void mcp_reply_error(struct mcp_req *r, int code, struct str data_json, const ch
     if (!may_answer(r))
         return;
     send_pending_progress(r);
-    peer_reply_error(r->s->peer, r->id, code, str_of(text), data_json, NULL);
+    if (!peer_reply_error(r->s->peer, r->id, code, str_of(text), data_json, NULL))
+        peer_reply_error(r->s->peer, r->id, code, str_of(text), STR(""), NULL);
     finish(r);
 }
 

@@ -15,23 +15,37 @@
 #define STDIN_FD  0
 #define STDOUT_FD 1
 
-/* Above this much waiting for stdout no more requests are read: a client that does not read its
- * answers gets no new ones made. */
+/* Above this much waiting for stdout no more requests are taken, not even of those already
+ * read: a client that does not read its answers gets no new ones made. */
 #define HIGH_WATER    ((size_t)4 << 20)
 #define OUT_QUEUE_MAX ((size_t)64 << 20)
+
+/* Beyond OUT_QUEUE_MAX there is room for what is short: the errors that stand for answers which
+ * no longer fit, so that each request has one. */
+#define SHORT_MESSAGE   ((size_t)16 << 10)
+#define OUT_QUEUE_SHORT ((size_t)16 << 20)
+
+#define HELD_MAX ((size_t)1 << 20) /* never reached: what one read gave */
 
 /* How often the queue is looked at while above HIGH_WATER, and stdout's reader after the end of
  * stdin. */
 #define TICK_MS 50
+
+/* At the end, as long as the client goes on reading: in all, in times of flush_ms. */
+#define FLUSH_ROUNDS 5
 
 struct mcp_stdio {
     struct loop *loop;
     struct mcp_server *server;
     struct pipe *in, *out;
     struct lines lines;
+    struct buf held; /* read, but not taken before stdout has room */
     struct signals *signals;
     struct timer *tick;
     bool eof, over;
+    int flush_ms;
+    unsigned flush_rounds;
+    size_t unflushed; /* at the last look */
     void *ctx;
     void (*done)(void *ctx, enum stdio_end why, int signo);
 };
@@ -51,14 +65,12 @@ static void finish(struct mcp_stdio *s, enum stdio_end why, int signo)
 static bool send_line(void *ctx, struct str message, struct error *e)
 {
     struct mcp_stdio *s = ctx;
+    size_t queued = pipe_queued(s->out);
 
-    if (!pipe_write2(s->out, message, STR("\n"), e))
-        return false;
-    if (pipe_queued(s->out) > HIGH_WATER && !s->eof) {
-        pipe_pause(s->in);
-        timer_set(s->tick, TICK_MS);
-    }
-    return true;
+    if (message.n > SHORT_MESSAGE && queued + message.n > OUT_QUEUE_MAX)
+        return error_set(e, ERR_LIMIT, "no room for %zu bytes: the client has not read %zu",
+                         message.n, queued);
+    return pipe_write2(s->out, message, STR("\n"), e);
 }
 
 static void on_out_end(void *ctx, const struct error *why)
@@ -87,11 +99,34 @@ static bool on_line(void *ctx, struct str line, bool too_long)
     return too_long ? mcp_server_feed_too_long(s->server) : mcp_server_feed(s->server, line);
 }
 
+static bool is_congested(const struct mcp_stdio *s)
+{
+    return pipe_queued(s->out) > HIGH_WATER;
+}
+
+/* Line by line, as long as the answers find room; the rest is held, and no more is read. */
+static void take(struct mcp_stdio *s, struct str bytes)
+{
+    while (bytes.n && !is_congested(s)) {
+        size_t nl = str_find_char(bytes, '\n');
+        struct str line = str_upto(bytes, nl < bytes.n ? nl + 1 : bytes.n);
+
+        if (!lines_feed(&s->lines, line, on_line, s))
+            return;
+        bytes = str_from(bytes, line.n);
+    }
+    if (!is_congested(s)) {
+        pipe_resume(s->in);
+        return;
+    }
+    buf_add(&s->held, bytes);
+    pipe_pause(s->in);
+    timer_set(s->tick, TICK_MS);
+}
+
 static void on_data(void *ctx, struct str bytes)
 {
-    struct mcp_stdio *s = ctx;
-
-    lines_feed(&s->lines, bytes, on_line, s);
+    take(ctx, bytes);
 }
 
 static void on_idle(void *ctx)
@@ -127,10 +162,13 @@ static void on_tick(void *ctx)
 
     if (s->eof && reader_gone()) {
         finish(s, STDIO_HANGUP, 0);
-    } else if (s->eof || pipe_queued(s->out) > HIGH_WATER) {
+    } else if (s->eof || is_congested(s)) {
         timer_set(s->tick, TICK_MS);
     } else {
-        pipe_resume(s->in);
+        auto_buf held = s->held;
+
+        s->held = BUF(HELD_MAX);
+        take(s, buf_str(&held));
     }
 }
 
@@ -149,12 +187,13 @@ struct mcp_stdio *mcp_stdio_new(struct loop *l, const struct mcp_server_def *def
                                 void (*done)(void *ctx, enum stdio_end why, int signo))
 {
     struct mcp_stdio *s = NEW(struct mcp_stdio);
-    struct pipe_opts out = { .max_queue = OUT_QUEUE_MAX };
+    struct pipe_opts out = { .max_queue = OUT_QUEUE_MAX + OUT_QUEUE_SHORT };
 
     s->loop = l;
     s->ctx = ctx;
     s->done = done;
     lines_init(&s->lines, 0);
+    s->held = BUF(HELD_MAX);
     s->tick = timer_new(l, on_tick, s);
     s->server = mcp_server_new_split(l, def, ctx, &server_ops, s);
     mcp_server_on_idle(s->server, on_idle, s);
@@ -179,6 +218,19 @@ static void on_flushed(void *ctx)
     free(s);
 }
 
+static void on_flush_tick(void *ctx)
+{
+    struct mcp_stdio *s = ctx;
+    size_t now = pipe_queued(s->out);
+
+    if (now == s->unflushed || ++s->flush_rounds == FLUSH_ROUNDS) {
+        on_flushed(s);
+        return;
+    }
+    s->unflushed = now;
+    timer_set(s->tick, s->flush_ms);
+}
+
 void mcp_stdio_free(struct mcp_stdio *s, int flush_ms)
 {
     if (!s)
@@ -188,13 +240,16 @@ void mcp_stdio_free(struct mcp_stdio *s, int flush_ms)
     pipe_free(s->in);
     signals_free(s->signals);
     lines_free(&s->lines);
+    buf_free(&s->held);
     timer_free(s->tick);
     s->tick = NULL;
     if (flush_ms <= 0 || pipe_queued(s->out) == 0) {
         on_flushed(s);
         return;
     }
-    s->tick = timer_new(s->loop, on_flushed, s);
+    s->flush_ms = flush_ms;
+    s->unflushed = pipe_queued(s->out);
+    s->tick = timer_new(s->loop, on_flush_tick, s);
     timer_set(s->tick, flush_ms);
     pipe_finish(s->out, on_flushed, s);
 }

@@ -76,14 +76,15 @@ static void base_rules(void **state)
                 ">{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", ERR("7", "-32600"),
                 ">{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":3}",
                 ERR("7", "-32600")) },
-        { "an id must be a string or an integer: null, fractions, 1.0, booleans, containers "
+        { "an id must be a string or an integer: null, fractions, booleans, containers "
           "are refused without id",
           LINES(BARE("null", "ping"), ERR_NOID("-32600"), BARE("1.5", "ping"),
-                ERR_NOID("-32600"), BARE("1.0", "ping"), ERR_NOID("-32600"),
+                ERR_NOID("-32600"), BARE("1e-1", "ping"), ERR_NOID("-32600"),
                 BARE("true", "ping"), ERR_NOID("-32600"), BARE("[1]", "ping"),
                 ERR_NOID("-32600")) },
         { "MCP-S5: ids come back as they were: type, size, sign, escapes",
           LINES(BARE("\"1\"", "ping"), OK("\"1\"", "{}"), BARE("0", "ping"), OK("0", "{}"),
+                BARE("1.0", "ping"), OK("1.0", "{}"), BARE("1e3", "ping"), OK("1e3", "{}"),
                 BARE("-7", "ping"), OK("-7", "{}"),
                 BARE("123456789012345678901234567890", "ping"),
                 OK("123456789012345678901234567890", "{}"), BARE("\"\"", "ping"),
@@ -152,6 +153,24 @@ static void batches(void **state)
     };
 
     RUN(rows);
+}
+
+/* security.md 3.1: no array keeps the loop busy for long. */
+static void a_batch_of_too_many_messages_is_refused_whole(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    auto_buf many = BUF(1 << 20);
+
+    buf_addz(&many, ">[");
+    for (int i = 0; i <= MCP_SERVER_MAX_BATCH; i++)
+        buf_addf(&many, "%s{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i ? "," : "",
+                 i + 10);
+    buf_addc(&many, ']');
+    for (const char *const *l = LINES(HELLO("2025-03-26"), buf_z(&many), ERR_NOID("-32600"));
+         *l; l++)
+        script_line(s, *l);
+    script_done(s);
+    script_server_free(s);
 }
 
 static void a_server_freed_inside_a_batch_is_not_touched_again(void **state)
@@ -513,6 +532,7 @@ int main(void)
         cmocka_unit_test(handshake_and_ping_per_revision),
         cmocka_unit_test(base_rules),
         cmocka_unit_test(batches),
+        cmocka_unit_test(a_batch_of_too_many_messages_is_refused_whole),
         cmocka_unit_test(a_server_freed_inside_a_batch_is_not_touched_again),
         cmocka_unit_test(tools),
         cmocka_unit_test(a_definition_loses_what_the_revision_lacks),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A server on real pipes: this program starts itself as "serve", whose tools are `echo`
- * (answers at once), `later MS` (answers after that), `never`, and `big N` (answers N bytes).
- * MCP-S1, S2; MS-1, MS-3.
+ * (answers at once), `later MS` (answers after that), `never`, `big N` (answers N bytes), and
+ * `late big N` (the same after LATE_BIG_MS). MCP-S1, S2; MS-1, MS-3.
  */
 #include "support.h"
 
@@ -14,11 +14,14 @@
 
 #include "mcp/stdio.h"
 
+#define LATE_BIG_MS 300
+
 /* ---- the server ---- */
 
 struct pending {
     struct mcp_req *r;
     struct timer *t;
+    size_t bytes;
 };
 
 struct served {
@@ -41,10 +44,11 @@ static void on_later(void *ctx)
 {
     struct pending *p = ctx;
     struct mcp_req *r = p->r;
+    size_t bytes = p->bytes;
 
     timer_free(p->t);
     free(p);
-    answer_text(r, 1);
+    answer_text(r, bytes);
 }
 
 static void on_later_cancel(void *ctx)
@@ -68,15 +72,16 @@ static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val
     struct pending *p;
 
     json_int(json_get(args, "n"), &n);
-    if (!str_is(name, "later") && !str_is(name, "never")) {
+    if (!str_is(name, "later") && !str_is(name, "never") && !str_is(name, "late big")) {
         answer_text(r, str_is(name, "big") ? (size_t)n : 1);
         return;
     }
     p = NEW(struct pending);
     p->r = r;
     p->t = timer_new(s->loop, on_later, p);
-    if (str_is(name, "later"))
-        timer_set(p->t, (int)n);
+    p->bytes = str_is(name, "late big") ? (size_t)n : 1;
+    if (!str_is(name, "never"))
+        timer_set(p->t, p->bytes > 1 ? LATE_BIG_MS : (int)n);
     mcp_req_on_cancel(r, on_later_cancel, p);
 }
 
@@ -85,7 +90,7 @@ static void on_done(void *ctx, enum stdio_end why, int signo)
     struct served *s = ctx;
 
     s->status = why == STDIO_EOF ? 10 : why == STDIO_HANGUP ? 20 : 30 + signo;
-    mcp_stdio_free(s->stdio, why == STDIO_EOF ? 5000 : 0);
+    mcp_stdio_free(s->stdio, why == STDIO_EOF ? 400 : 0);
 }
 
 static int serve(void)
@@ -329,6 +334,66 @@ static void answers_wait_for_a_slow_reader(void **state)
     assert_int_equal(finish(&p, 500), 10);
 }
 
+/* MS-3: more than ever waits for stdout, asked for in one write. */
+static void no_answer_is_lost_however_much_there_is(void **state)
+{
+    auto_buf out = BUF(512 << 20), ask = BUF(1 << 20);
+    struct pipes p;
+
+    start(&p);
+    for (int i = 0; i < 24; i++)
+        buf_addz(&ask, CALL("3", "big", "4000000"));
+    say(&p, buf_z(&ask));
+    assert_int_equal(hear(&p, &out, 24, 20000), 24);
+    assert_null(strstr(buf_z(&out), "\"error\""));
+    close(p.in);
+    p.in = -1;
+    assert_int_equal(finish(&p, 500), 10);
+}
+
+/* Answers made at once for all that is open cannot wait for room: the last ones say so. */
+static void an_answer_without_room_becomes_an_error(void **state)
+{
+    auto_buf out = BUF(512 << 20), ask = BUF(1 << 20);
+    struct pipes p;
+
+    start(&p);
+    for (int i = 0; i < 24; i++)
+        buf_addf(&ask, CALL("%d", "late big", "4000000"), i);
+    say(&p, buf_z(&ask));
+    usleep(2 * LATE_BIG_MS * 1000);
+    assert_int_equal(hear(&p, &out, 24, 20000), 24);
+    assert_non_null(strstr(buf_z(&out), "-32603"));
+    assert_non_null(strstr(buf_z(&out), "has not read"));
+    close(p.in);
+    p.in = -1;
+    assert_int_equal(finish(&p, 500), 10);
+}
+
+/* MS-3: the end of input gives a client that reads slowly the time it takes. */
+static void a_reader_that_goes_on_gets_all_after_the_end_of_input(void **state)
+{
+    auto_buf out = BUF(64 << 20);
+    struct pipes p;
+
+    start(&p);
+    for (int i = 0; i < 3; i++)
+        say(&p, CALL("3", "big", "1000000"));
+    close(p.in);
+    p.in = -1;
+    for (int i = 0; i < 12; i++) {
+        char some[32 << 10];
+        ssize_t n;
+
+        usleep(100 * 1000);
+        n = read(p.out, some, sizeof some);
+        assert_true(n > 0);
+        buf_add(&out, (struct str){ some, (size_t)n });
+    }
+    assert_int_equal(hear(&p, &out, 3, 10000), 3);
+    assert_int_equal(finish(&p, 500), 10);
+}
+
 /* mcp.md 4: 16 MiB a line. */
 static void an_over_long_line_is_answered_and_survived(void **state)
 {
@@ -362,6 +427,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_hang_up_after_the_end_of_input_is_noticed),
         cmocka_unit_test(signals_end_the_server),
         cmocka_unit_test(answers_wait_for_a_slow_reader),
+        cmocka_unit_test(no_answer_is_lost_however_much_there_is),
+        cmocka_unit_test(an_answer_without_room_becomes_an_error),
+        cmocka_unit_test(a_reader_that_goes_on_gets_all_after_the_end_of_input),
         cmocka_unit_test(an_over_long_line_is_answered_and_survived),
     };
 
