@@ -11,7 +11,7 @@ struct listen **mcp_listen_find(struct mcp_server *s, struct str id)
 {
     struct listen **at = &s->listens;
 
-    while (*at && !str_is(id, (*at)->id))
+    while (*at && !rpc_id_eq(id, str_of((*at)->id)))
         at = &(*at)->next;
     return *at ? at : NULL;
 }

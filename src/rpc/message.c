@@ -36,16 +36,6 @@ static bool broken(struct error *e, const char *rule)
     return error_set(e, ERR_PROTOCOL, "not a JSON-RPC 2.0 message: %s", rule);
 }
 
-static bool is_integer_text(struct str s)
-{
-    s = str_from(s, s.n && s.p[0] == '-');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return false;
-    }
-    return s.n > 0;
-}
-
 static bool read_id(struct rpc_msg *m, yyjson_val *id, struct error *e)
 {
     if (json_is_str(id)) {
@@ -60,10 +50,10 @@ static bool read_id(struct rpc_msg *m, yyjson_val *id, struct error *e)
         m->id.p = m->id_owned = buf_take(&b);
         return true;
     }
-    if (!json_is_num(id) || !is_integer_text(json_num_text(id)))
-        return broken(e, "the id must be a string or an integer");
-    if (json_num_text(id).n > RPC_ID_MAX)
+    if (json_is_num(id) && json_num_text(id).n > RPC_ID_MAX)
         return broken(e, "the id is too long");
+    if (!json_is_num(id) || !rpc_id_is_integer(json_num_text(id)))
+        return broken(e, "the id must be a string or an integer");
     m->id = json_num_text(id);
     return true;
 }

@@ -3,6 +3,7 @@
 #ifndef SYM_RPC_MESSAGE_H
 #define SYM_RPC_MESSAGE_H
 
+#include "rpc/id.h"
 #include "text/json.h"
 
 /* Codes of the JSON-RPC 2.0 specification, section 5.1. */
@@ -13,9 +14,6 @@ enum {
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL_ERROR = -32603,
 };
-
-#define RPC_ID_MAX \
-    ((size_t)1024) /* bytes of an id's JSON text; a longer one counts as malformed */
 
 /* A document shared by the messages read from it; the last reference frees it. */
 struct rpc_doc {
@@ -45,10 +43,10 @@ struct rpc_msg {
 
 /*
  * Checks one value against the JSON-RPC shape: "jsonrpc" is "2.0", the id a string or an
- * integer (null, fractions, other types refused), exactly one of method, result and error,
- * params an object or array, an error's code an integer and its message a string. ERR_PROTOCOL
- * says which rule is broken; ret->id is set even then when the id itself is good, so that the
- * sender can be answered. rpc_msg_done() ends *ret in both cases.
+ * integer (1.0 is one; null, fractions, other types are refused), exactly one of method, result
+ * and error, params an object or array, an error's code an integer and its message a string.
+ * ERR_PROTOCOL says which rule is broken; ret->id is set even then when the id itself is good,
+ * so that the sender can be answered. rpc_msg_done() ends *ret in both cases.
  */
 bool rpc_msg_read(struct rpc_msg *ret, struct rpc_doc *doc, yyjson_val *v, struct error *e);
 void rpc_msg_done(struct rpc_msg *m);

@@ -85,8 +85,9 @@ static uint64_t handle_of(struct str id)
 {
     int64_t n;
 
-    if (str_starts(id, STR("\"probe-")) && str_ends(id, STR("\"")) && id.n > 8)
-        id = str_upto(str_from(id, 7), id.n - 8);
+    if (!str_starts(id, STR("\"probe-")) || !str_ends(id, STR("\"")) || id.n <= 8)
+        return (uint64_t)rpc_id_value(id);
+    id = str_upto(str_from(id, 7), id.n - 8);
     return str_to_int(id, 1, INT64_MAX, &n) ? (uint64_t)n : 0;
 }
 
@@ -94,7 +95,7 @@ static struct call *call_of_id(const struct peer *p, struct str id)
 {
     struct call *c = call_of(p, handle_of(id));
 
-    return c && str_is(id, c->id) ? c : NULL;
+    return c && rpc_id_eq(id, str_of(c->id)) ? c : NULL;
 }
 
 static void call_link(struct peer *p, struct call *c)

@@ -234,9 +234,10 @@ static void answers_with_a_wrong_id_are_dropped_and_counted(void **state)
         { "\"\"", true },
         { "18446744073709551617", true },
         { "null", false },
-        { "1.0", false },
-        { "1e0", false },
+        { "2.0", true },
+        { "-1e0", true },
         { "1.5", false },
+        { "1e-1", false },
         { "true", false },
         { "[1]", false },
     };
@@ -262,6 +263,27 @@ static void answers_with_a_wrong_id_are_dropped_and_counted(void **state)
     assert_int_equal(o.times, 1);
     assert_string_equal(o.text, "\"right\"");
     side_end(&s);
+    (void)state;
+}
+
+/* mcp.md section 2: numbers are compared by value. */
+static void a_number_written_in_another_way_is_the_same_id(void **state)
+{
+    static const char *const ids[] = { "1.0", "1e0", "10e-1", "0.1E+1" };
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        struct outcome o = { 0 };
+        struct side s;
+        char line[128];
+
+        side_init(&s, &ops);
+        call(&s, &o, 1000);
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":7}", ids[i]);
+        assert_true(feed(&s, line));
+        assert_int_equal(o.times, 1);
+        assert_string_equal(o.text, "7");
+        side_end(&s);
+    }
     (void)state;
 }
 
@@ -726,6 +748,7 @@ int main(void)
         cmocka_unit_test(answers_reach_their_calls_in_any_order),
         cmocka_unit_test(both_sides_may_call_each_with_its_own_ids),
         cmocka_unit_test(answers_with_a_wrong_id_are_dropped_and_counted),
+        cmocka_unit_test(a_number_written_in_another_way_is_the_same_id),
         cmocka_unit_test(a_string_id_is_not_answered_by_the_number),
         cmocka_unit_test(of_two_answers_the_first_wins),
         cmocka_unit_test(a_late_answer_is_dropped_and_not_given_to_a_new_call),
