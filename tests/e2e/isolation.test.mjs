@@ -217,14 +217,17 @@ row('SEC-23: endless non-JSON before the handshake: the start fails', {
 row('MS-72: endless non-JSON in a call', { bad: tools({ echo: [{ flood: { text: 'garbage\n', bytes: -1 } }] }), want: /^threw bad\.echo: / });
 row('MS-72: endless notifications in a call', { bad: tools({ echo: [{ flood: { text: `${note}\n`, bytes: -1 } }] }), want: /^threw bad\.echo: / });
 row('SEC-24: endless stderr', { bad: tools({ echo: [{ flood: { fd: 2, text: 'noise\n', bytes: -1 } }] }), want: /^threw bad\.echo: timed out/ });
+const patient = { mcp: { ...limits.mcp, 'tool-call-timeout-secs': 15 } };
 row('SEC-30: 100,000 requests of a server are bounded', {
+    config: patient,
     bad: tools({ echo: [{ repeat: { times: 100000, line: '{"jsonrpc":"2.0","id":"r","method":"sampling/createMessage","params":{}}' } }, { echo: true }] }),
     check: (r, place) => {
         assert.deepEqual(r.value, {});
-        assert.ok(place.received('bad').filter(m => !m.method).length <= 1000, 'at most 100 a second are answered');
+        assert.ok(place.received('bad').filter(m => !m.method).length <= 100 * 15, 'at most 100 a second are answered');
     },
 });
 row('SEC-31: list_changed without end is coalesced', {
+    config: patient,
     bad: tools({ echo: [{ repeat: { times: 20000, line: '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}' } }, { sleep: 300 }, { echo: true }] }),
     check: (r, place) => {
         assert.deepEqual(r.value, {});
