@@ -89,8 +89,13 @@ void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx);
 void mcp_progress(struct mcp_req *r, double progress, double total, struct str message);
 
 /* `result` is one JSON object in the modern form; resultType, ttlMs, cacheScope and serverInfo
- * are added here, or what the revision lacks is taken away. Both free the request. */
+ * are added here, or what the revision lacks is taken away. All these free the request. */
 void mcp_reply(struct mcp_req *r, struct str result);
+
+/* The result of tools/call that is one text: the same, without the detour through a general
+ * result, since a text block looks alike in every revision. */
+void mcp_reply_text(struct mcp_req *r, struct str text, bool is_error);
+
 __attribute__((format(printf, 4, 5))) void mcp_reply_error(struct mcp_req *r, int code,
                                                            struct str data_json,
                                                            const char *fmt, ...);

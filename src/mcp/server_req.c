@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "mcp/content.h"
 #include "mcp/server_internal.h"
 
 #define ERROR_TEXT_MAX 4096
@@ -216,23 +217,47 @@ void mcp_req_drop(struct mcp_req *r)
     finish(r);
 }
 
+/* `made` false: why not is in *e. */
+static void send_result(struct mcp_req *r, bool made, struct str result, struct error *e)
+{
+    if (!made || !peer_reply(r->s->peer, r->id, result, e)) {
+        /* Too large for a message, or for what the client has left unread: it is told so. */
+        log_debug("answer to %s: %s", r->method->name, e->msg);
+        peer_reply_error(r->s->peer, r->id, RPC_INTERNAL_ERROR, str_of(e->msg), STR(""), NULL);
+    }
+    finish(r);
+}
+
 void mcp_reply(struct mcp_req *r, struct str result)
 {
     struct error e = { 0 };
     auto_buf out = BUF(MCP_MESSAGE_MAX);
-    bool good;
+    bool made;
 
     if (!may_answer(r))
         return;
     send_pending_progress(r);
-    good = mcp_put_envelope(&out, result, r->s->def, r->method, r->rev, &e) &&
-           peer_reply(r->s->peer, r->id, buf_str(&out), &e);
-    if (!good) {
-        /* Too large for a message, or for what the client has left unread: it is told so. */
-        log_debug("answer to %s: %s", r->method->name, e.msg);
-        peer_reply_error(r->s->peer, r->id, RPC_INTERNAL_ERROR, str_of(e.msg), STR(""), NULL);
+    made = mcp_put_envelope(&out, result, r->s->def, r->method, r->rev, &e);
+    send_result(r, made, buf_str(&out), &e);
+}
+
+void mcp_reply_text(struct mcp_req *r, struct str text, bool is_error)
+{
+    struct error e = { 0 };
+    auto_buf result = BUF(MCP_MESSAGE_MAX);
+    bool made;
+
+    if (mcp_rev_info(r->rev)->modern) {
+        mcp_put_text_result(&result, text, is_error);
+        mcp_reply(r, buf_str(&result));
+        return;
     }
-    finish(r);
+    if (!may_answer(r))
+        return;
+    send_pending_progress(r);
+    mcp_put_text_result(&result, text, is_error);
+    made = buf_ok(&result, &e);
+    send_result(r, made, buf_str(&result), &e);
 }
 
 void mcp_reply_error(struct mcp_req *r, int code, struct str data_json, const char *fmt, ...)

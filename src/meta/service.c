@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "loop/signal.h"
-#include "mcp/content.h"
 #include "mcp/stdio.h"
 #include "meta/gateway.h"
 
@@ -169,16 +168,10 @@ static struct request *request_new(struct service *s, struct mcp_req *r)
 
 static void reply_text(struct request *q, struct str text, bool is_error)
 {
-    auto_buf out = BUF(RESULT_TEXT_MAX);
     struct mcp_req *r = q->r;
-    struct error e;
 
-    mcp_put_text_result(&out, text, is_error);
     free(q);
-    if (buf_ok(&out, &e))
-        mcp_reply(r, buf_str(&out));
-    else
-        mcp_reply_error(r, RPC_INTERNAL_ERROR, (struct str){ 0 }, "answer of %s", e.msg);
+    mcp_reply_text(r, text, is_error);
 }
 
 static void with_tools(void *ctx, struct catalog *c)

@@ -43,23 +43,6 @@ struct slow_call {
     struct mcp_req *r;
 };
 
-static void reply_text(struct mcp_req *r, struct str text)
-{
-    auto_buf out = BUF(1 << 20);
-    struct jw w = jw_to(&out);
-
-    jw_obj(&w);
-    jw_key(&w, "content");
-    jw_arr(&w);
-    jw_obj(&w);
-    jw_kstrz(&w, "type", "text");
-    jw_kstr(&w, "text", text);
-    jw_end(&w);
-    jw_end(&w);
-    jw_end(&w);
-    mcp_reply(r, buf_str(&out));
-}
-
 static void on_slow_cancel(void *ctx)
 {
     struct slow_call *call = ctx;
@@ -108,14 +91,14 @@ static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val
             json_put_val(&text, args);
         else
             buf_addz(&text, "no arguments");
-        reply_text(r, buf_str(&text));
+        mcp_reply_text(r, buf_str(&text), false);
     } else if (str_is(name, "slow") || str_is(name, "deaf")) {
         start_slow(s, r, str_is(name, "deaf"));
     } else if (str_is(name, "steps")) {
         mcp_progress(r, 1, 3, STR("one"));
         mcp_progress(r, 1, 3, STR("again"));
         mcp_progress(r, 3, 0, STR("three"));
-        reply_text(r, STR("done"));
+        mcp_reply_text(r, STR("done"), false);
     } else if (str_is(name, "burst")) {
         for (int i = 1; i <= 40; i++)
             mcp_progress(r, i, 0, STR("s.t"));
@@ -131,8 +114,7 @@ static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val
     } else if (str_is(name, "last")) {
         mcp_req_on_cancel(r, on_last_cancel, s);
     } else if (str_is(name, "bad")) {
-        mcp_reply(r, STR("{\"content\":[{\"type\":\"text\",\"text\":\"'x' must be a "
-                         "number\"}],\"isError\":true}"));
+        mcp_reply_text(r, STR("'x' must be a number"), true);
     } else {
         mcp_reply_error(r, -32602, STR(""), "unknown tool '%.*s'", STR_F(name));
     }
@@ -246,7 +228,7 @@ static void act(struct script_server *s, struct str line)
     assert_true(str_to_int(rest, 0, 1 << 20, &n));
     if (str_is(word, "finish")) {
         while (s->nslow)
-            reply_text(s->slow[--s->nslow], STR("finished"));
+            mcp_reply_text(s->slow[--s->nslow], STR("finished"), false);
     } else if (str_is(word, "changed")) {
         mcp_server_tools_changed(s->server);
     } else if (str_is(word, "eof")) {
