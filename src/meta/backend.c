@@ -153,23 +153,23 @@ static void free_want(struct want *w)
 
 static void unlink_want(struct backend *b, struct want *w)
 {
-    for (struct want **at = &b->wants; *at; at = &(*at)->next) {
-        if (*at == w) {
-            *at = w->next;
-            break;
-        }
-    }
+    struct want **at = &b->wants;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
     /* A retired backend goes when its last call has ended. */
     if (!b->refs && !b->wants)
         timer_set(b->kick, 0);
 }
 
 /* Ends a want: unlinked first, called last. */
-static void conclude(struct want *w, yyjson_val *result, const struct error *e)
+static void conclude(struct backend *b, struct want *w, yyjson_val *result,
+                     const struct error *e)
 {
     struct backend_answer answer = { .tool = w->tool, .result = result, .e = e };
 
-    unlink_want(w->b, w);
+    unlink_want(b, w);
     if (w->known)
         w->known(w->ctx, e);
     if (w->answer)
@@ -195,7 +195,7 @@ static void on_called(void *ctx, yyjson_val *result, const struct error *e)
     struct want *w = ctx;
 
     w->client_call = 0;
-    conclude(w, result, e);
+    conclude(w->b, w, result, e);
 }
 
 /* Resolves the key and sends the call; false with *e when it does not resolve. */
@@ -224,7 +224,7 @@ static void fail_waiting(struct backend *b, const struct error *why)
     struct want *w;
 
     while ((w = next_waiting(b, 0, upto)))
-        conclude(w, NULL, why);
+        conclude(b, w, NULL, why);
 }
 
 /* ---- start and end of the process ---- */
@@ -449,15 +449,15 @@ static void settle_cold(struct backend *b, int64_t wait_ms)
     while ((w = next_waiting(b, at, upto))) {
         at = w->handle;
         if (w->kind == WANT_TOOLS && b->inv) {
-            conclude(w, NULL, NULL);
+            conclude(b, w, NULL, NULL);
         } else if (w->kind == WANT_CALL && b->inv &&
                    !names_resolve(&b->inv->names, str_of(w->key), &e)) {
-            conclude(w, NULL, &e);
+            conclude(b, w, NULL, &e);
         } else if (wait_ms > 0 &&
                    (w->kind == WANT_TOOLS || wait_ms > b->def.tool_call_timeout_ms)) {
             e = b->failure;
             error_wrap(&e, "next try in %lld s", (long long)(wait_ms + 999) / 1000);
-            conclude(w, NULL, &e);
+            conclude(b, w, NULL, &e);
         }
     }
 }
@@ -494,25 +494,30 @@ static void progress_ready(struct backend *b)
     while ((w = next_waiting(b, at, upto))) {
         at = w->handle;
         if (w->kind == WANT_TOOLS)
-            conclude(w, NULL, NULL);
+            conclude(b, w, NULL, NULL);
         else if (takes_calls(b) && !send_call(b, w, &e))
-            conclude(w, NULL, &e);
+            conclude(b, w, NULL, &e);
     }
+}
+
+static void free_backend(struct backend *b)
+{
+    timer_free(b->kick);
+    timer_free(b->idle);
+    inventory_unref(b->inv);
+    arena_free(&b->arena);
+    free(b);
 }
 
 static void destroy(struct backend *b)
 {
     struct backend **at = &b->env->all;
 
-    while (*at != b)
-        at = &(*at)->next_all;
+    for (; *at != b; at = &(*at)->next_all)
+        assert(*at);
     *at = b->next_all;
     release_start(b);
-    timer_free(b->kick);
-    timer_free(b->idle);
-    inventory_unref(b->inv);
-    arena_free(&b->arena);
-    free(b);
+    free_backend(b);
 }
 
 /* Without references and calls: the server is stopped, then everything goes. */
@@ -766,13 +771,14 @@ void backend_cancel(struct backend *b, uint64_t handle)
         w = w->next;
     if (!w)
         return;
-    unlink_want(b, w);
-    if (w->client_call && b->client) {
+    if (w->client_call) {
         /* The client calls back before it returns: on_called() frees the want. */
         w->answer = NULL;
-        mcp_client_cancel(b->client, w->client_call);
+        if (b->client)
+            mcp_client_cancel(b->client, w->client_call);
         return;
     }
+    unlink_want(b, w);
     free_want(w);
 }
 
@@ -795,23 +801,32 @@ size_t backends_running(const struct backend_env *env)
     return n;
 }
 
+static void free_wants(struct backend *b)
+{
+    struct want *next;
+
+    for (struct want *w = b->wants; w; w = w->next) {
+        w->known = NULL;
+        w->answer = NULL;
+    }
+    drop_client(b); /* ends the calls in flight, which frees their wants */
+    for (struct want *w = b->wants; w; w = next) {
+        next = w->next;
+        free_want(w);
+    }
+    b->wants = NULL;
+}
+
 void backends_free(struct backend_env *env)
 {
-    while (env->all) {
-        struct backend *b = env->all;
+    struct backend *next;
 
-        for (struct want *w = b->wants; w; w = w->next) {
-            w->known = NULL;
-            w->answer = NULL;
-        }
+    for (struct backend *b = env->all; b; b = next) {
+        next = b->next_all;
         b->shut = true;
-        drop_client(b); /* ends the calls in flight, which frees their wants */
-        while (b->wants) {
-            struct want *w = b->wants;
-
-            b->wants = w->next;
-            free_want(w);
-        }
-        destroy(b);
+        free_wants(b);
+        free_backend(b);
     }
+    env->all = NULL;
+    env->starting = 0;
 }

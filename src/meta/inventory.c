@@ -24,6 +24,21 @@ static void add_problem(struct inventory *inv, struct str server, const char *be
         arena_printf(&inv->arena, "%.*s: %s%s%s", STR_F(server), before, buf_z(&clean), after));
 }
 
+/* A server that changed all its tools does not fill every reply with it. */
+static void add_changes(struct inventory *inv, struct str server)
+{
+    const struct toolset *set = &inv->tools->set;
+    size_t n = 0;
+
+    for (size_t i = 0; i < set->n; i++)
+        if (set->v[i].changed && n++ < INVENTORY_CHANGED_SHOWN)
+            add_problem(inv, server, "tool ", set->v[i].name, " changed since last seen");
+    if (n > INVENTORY_CHANGED_SHOWN)
+        ARENA_PUSH(&inv->arena, &inv->problems) =
+            str_of(arena_printf(&inv->arena, "%.*s: %zu more tools changed since last seen",
+                                STR_F(server), n - INVENTORY_CHANGED_SHOWN));
+}
+
 struct inventory *inventory_new(struct str server, struct toolset *tools,
                                 const struct inventory *before,
                                 const struct tool_filter *filter, struct str note)
@@ -39,9 +54,7 @@ struct inventory *inventory_new(struct str server, struct toolset *tools,
     if (before)
         toolset_mark_changes(set, &before->tools->set);
     names_build(&inv->names, set, filter);
-    for (size_t i = 0; i < set->n; i++)
-        if (set->v[i].changed)
-            add_problem(inv, server, "tool ", set->v[i].name, " changed since last seen");
+    add_changes(inv, server);
     if (set->bad)
         ARENA_PUSH(&inv->arena, &inv->problems) =
             str_of(arena_printf(&inv->arena, "%.*s: %zu entries of its tool list are no tools",

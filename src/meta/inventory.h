@@ -10,6 +10,8 @@
 #include "meta/names.h"
 #include "plugins/resolve.h"
 
+#define INVENTORY_CHANGED_SHOWN 20 /* changed tools with a line each; of more, the number */
+
 struct inventory {
     int refs;
     struct arena arena; /* the problem lines */
@@ -20,7 +22,7 @@ struct inventory {
 
 /*
  * Takes the tools. Those that `before` (NULL: none) had with another content are marked as
- * changed, for the rest of the session, each with a problem line (MS-74); so has a list that is
+ * changed, for the rest of the session, with a problem line each (MS-74); so has a list that is
  * empty where there were tools before (MS-56). `note`: one more line, empty for none.
  */
 struct inventory *inventory_new(struct str server, struct toolset *tools,

@@ -284,11 +284,12 @@ static void eight_servers_are_started_at_a_time_to_be_described(void **state)
         const char *name = arena_printf(&w.a, "s%d", i);
 
         b[i] =
-            backend_new(&w.env, world_server(&w, name, "{\"start_delay_ms\":150," TOOLS "}"));
+            backend_new(&w.env, world_server(&w, name, "{\"start_delay_ms\":400," TOOLS "}"));
         describe_begin(&t[i], &w, b[i]);
     }
     called = backend_new(&w.env, world_server(&w, "called", USUAL));
-    world_run(&w, 5);
+    for (int i = 0; i < 200 && w.env.starting < BACKEND_MAX_STARTS; i++)
+        world_run(&w, 1);
     assert_int_equal(w.env.starting, BACKEND_MAX_STARTS);
     assert_int_equal(backend_state(b[7]), BACKEND_STARTING);
     assert_int_equal(backend_state(b[8]), BACKEND_COLD);
@@ -393,6 +394,35 @@ static void a_changed_tool_is_a_problem_line_for_the_rest_of_the_session(void **
     assert_string_equal(problems_of(&w, b), "");
     backend_unref(b);
     world_close(&w);
+}
+
+/* MS-74, bounded: a server that changed everything does not fill every reply. */
+static void many_changed_tools_are_counted(void **state)
+{
+    auto_buf old = BUF(1 << 20), new = BUF(1 << 20);
+    struct inventory *before, *now;
+    struct tool_filter all = { 0 };
+    struct toolset set;
+
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        buf_addf(&old, "%s{\"name\":\"t%d\"}", i ? "," : "[", i);
+        buf_addf(&new, "%s{\"name\":\"t%d\",\"description\":\"x\"}", i ? "," : "[", i);
+    }
+    buf_addc(&old, ']');
+    buf_addz(&new, ",7]");
+    assert_true(toolset_load(&set, buf_str(&old), NULL));
+    before = inventory_new(STR("s"), &set, NULL, &all, (struct str){ 0 });
+    assert_int_equal(before->problems.n, 0);
+    assert_true(toolset_load(&set, buf_str(&new), NULL));
+    now = inventory_new(STR("s"), &set, before, &all, STR("a note"));
+    assert_int_equal(now->problems.n, INVENTORY_CHANGED_SHOWN + 3);
+    assert_str(now->problems.v[19], "s: tool t19 changed since last seen");
+    assert_str(now->problems.v[20], "s: 30 more tools changed since last seen");
+    assert_str(now->problems.v[21], "s: 1 entries of its tool list are no tools");
+    assert_str(now->problems.v[22], "s: a note");
+    inventory_unref(before);
+    inventory_unref(now);
 }
 
 static void a_list_that_is_empty_now_is_a_problem(void **state)
@@ -604,6 +634,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(eight_servers_are_started_at_a_time_to_be_described),
     cmocka_unit_test(a_server_started_only_to_be_described_is_closed_again),
     cmocka_unit_test(a_changed_tool_is_a_problem_line_for_the_rest_of_the_session),
+    cmocka_unit_test(many_changed_tools_are_counted),
     cmocka_unit_test(a_list_that_is_empty_now_is_a_problem),
     cmocka_unit_test(an_unchanged_list_is_not_written_again),
     cmocka_unit_test(the_same_program_is_told_by_five_things),
