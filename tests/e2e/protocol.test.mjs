@@ -121,7 +121,7 @@ scenario('MCP-S3 MCP-S4 MCP-S5 MCP-S6 MCP-S8: malformed lines, unknown messages,
     assert.equal(s.messages.length, before + 2, 'only the two requests were answered');
 
     s.revision = '2025-11-25';
-    for (const id of ['"1"', '"x y"', '0', '-7', '9007199254740993', '""']) {
+    for (const id of ['"1"', '"x y"', '0', '-7', '31.0', '9007199254740993', '""']) {
         s.raw(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
         await until(`id ${id} comes back as it was`, () => s.messages.some(x => x.text.includes(`"id":${id},`) || x.text.includes(`"id":${id}}`)));
     }
