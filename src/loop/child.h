@@ -5,8 +5,7 @@
  * process (security.md WK-8), which sees to it that nothing of its tree survives: not after
  * setsid and a double fork, and not when we are killed ourselves.
  *
- *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit) -->
- * tree empty
+ *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit)
  *
  * on_exit comes when exit *and* end of stdout were seen; a daemon that holds stdout open delays
  * it by CHILD_DRAIN_MS at most (SEC-45). What is left of the tree then is killed.

@@ -14,13 +14,11 @@
 #define SPAWN_MAX_FDS 4
 
 struct spawn_opts {
-    const char
-        *path; /* absolute or relative file to execute; NULL: our own image (self_exe_fd) */
+    const char *path;        /* file to execute; NULL: our own image (self_exe_fd) */
     const char *const *argv; /* NULL-terminated */
     const char *const *env;  /* complete environment, NULL-terminated; NULL: empty */
     const char *cwd;         /* NULL: ours. Opened before the fork, entered by descriptor */
-    int fds[SPAWN_MAX_FDS];  /* descriptor i of the child; -1: /dev/null for 0..2, absent for 3
-                              */
+    int fds[SPAWN_MAX_FDS];  /* descriptor i of the child; -1: /dev/null, of 3: absent */
     bool new_session; /* setsid: own session and process group; else own process group only */
     bool die_with_parent; /* PR_SET_PDEATHSIG SIGKILL; spawn from a thread that lives as long as
                              we do */

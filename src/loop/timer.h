@@ -8,8 +8,7 @@
 struct timer;
 
 struct timer *timer_new(struct loop *l, void (*fn)(void *ctx), void *ctx); /* not set */
-void timer_set(struct timer *t,
-               int ms); /* fires once in ms >= 0; replaces an earlier setting */
+void timer_set(struct timer *t, int ms); /* fires once in ms; replaces an earlier setting */
 void timer_clear(struct timer *t);
 bool timer_is_set(const struct timer *t);
 void timer_free(struct timer *t);

@@ -19,8 +19,7 @@ struct atom {
     const struct semver_req *req; /* NULL: any version */
 };
 
-/* Everything in *ret lives in the arena. ERR_INVALID quotes the atom and says how to write it.
- */
+/* All of *ret lives in the arena. ERR_INVALID quotes the atom and says how to write it. */
 bool atom_parse(struct arena *a, struct str text, struct atom *ret, struct error *e);
 
 /* True when a direct dependency fits. "*" holds even without any (PL-20). */

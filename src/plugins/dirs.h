@@ -11,8 +11,7 @@ struct dirs {
     const char *config, *cache, *logs, *state; /* absolute, in the arena */
 };
 
-/* From SYMPOSIUM_HOME, XDG_*_HOME and HOME; ERR_NOT_FOUND when none of them gives a directory.
- */
+/* From SYMPOSIUM_HOME, XDG_*_HOME and HOME; ERR_NOT_FOUND when none gives a directory. */
 bool dirs_find(struct dirs *ret, struct arena *a, struct error *e);
 
 #endif

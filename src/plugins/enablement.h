@@ -23,8 +23,7 @@ struct enable_world {
 struct plugin_status enablement_of(struct arena *a, const struct enable_world *w,
                                    const struct plugin *p);
 
-/* Something in the manifest would run a program (PL-32): only then is consent worth asking for.
- */
+/* Something in the manifest would run a program: only then is consent asked for (PL-32). */
 bool plugin_runs_programs(const struct plugin *p);
 
 /* The problem line of MS-8 for a dormant plugin. */

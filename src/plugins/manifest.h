@@ -15,8 +15,7 @@
 #define MANIFEST_MAX_ITEMS       1000 /* of each list of tables in one manifest */
 #define MANIFEST_MAX_DESCRIPTION 1024 /* bytes */
 
-/* Where a manifest was found; copied into the plugin. Strings must live as long as the arena.
- */
+/* Where a manifest was found; copied into the plugin. Strings must outlive the arena. */
 struct manifest_source {
     enum plugin_origin origin;
     struct str registry, subpath;

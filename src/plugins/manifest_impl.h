@@ -13,8 +13,7 @@ struct manifest_reader {
     struct error *e;
 };
 
-/* Keys are read in three steps: a table names what it knows, then its gate, then its own keys.
- */
+/* Read in three steps: the keys that a table knows, then its gate, then its own keys. */
 
 /* Unknown keys and the retired `crates` are errors. */
 bool table_known(struct manifest_reader *r, const struct toml_val *t, const char *const *known);

@@ -6,8 +6,7 @@
  *
  *     {"watchFile":"path"}    relative to the workspace root
  *     {"watchEnv":"NAME"}
- *     {"watchTime":ms}        good for that long; the smallest wins; 0: do not keep the answer
- * at all
+ *     {"watchTime":ms}        good for that long; the smallest wins; 0: not kept at all
  *
  * Other lines are skipped with one warning; "selectedCrate" without one.
  */

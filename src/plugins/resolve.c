@@ -14,8 +14,8 @@
 #define MAX_FAILURE_LINES 10
 
 /*
- *   resolve_finish ─ load ─ decide ─> gates of enabled plugins ─> gates of the servers of those
- * that hold ─> servers ─ done
+ *   resolve_finish ─ load ─ decide ─> gates of plugins ─> gates of servers ─> servers ─ done
+ *                                     that are enabled    of those that hold
  *
  * Two batches, so that no program runs for the server of a plugin that does not apply.
  */

@@ -109,8 +109,7 @@ void resolution_free(struct resolution *res);
 /* True when a watched path changed since (mtime, size, inode, existence). */
 bool resolution_stale(const struct resolution *res);
 
-/* Consent of PL-32, kept in <state>/trusted.json by (canonical root, SHA-256 of the manifest).
- */
+/* Consent of PL-32, in <state>/trusted.json by canonical root and SHA-256 of the manifest. */
 struct trust_entry {
     struct str root, manifest, sha256;
 };

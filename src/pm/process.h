@@ -7,8 +7,7 @@
  * failure and not started again (PM-9). Calls made meanwhile wait for the handshake; several
  * may be open.
  *
- *   cold --first call--> starting --initialize answered well--> ready --any failure, close-->
- * dead
+ *   cold --first call--> starting --initialize answered--> ready --failure, close--> dead
  */
 #ifndef SYM_PM_PROCESS_H
 #define SYM_PM_PROCESS_H
@@ -33,17 +32,19 @@ struct pm_opts {
     const char *workspace, *cache_dir; /* sent with initialize; NULL: not sent */
 };
 
-struct pm_process *pm_process_new(
-    struct loop *l, const struct pm_opts *o); /* starts nothing; opts are copied */
+/* Starts nothing; opts are copied. */
+struct pm_process *pm_process_new(struct loop *l, const struct pm_opts *o);
 
 /*
  * `result` is NULL when the call contributed nothing; then *why says so (for a problem line),
  * and its kind what kind of nothing:
  *
- *   ERR_NOT_FOUND  -32001, or the method is not offered: skip silently     ERR_INVALID -32003:
- * a hard error of that entry ERR_DENIED     -32004: authentication required; report the message
- * ERR_CLOSED     the process died, or -32002 (network) ERR_TIMEOUT, ERR_LIMIT, ERR_SYS: the
- * process failed                    ERR_PROTOCOL   it broke the protocol, or another code
+ *   ERR_NOT_FOUND  -32001, or the method is not offered: skip silently
+ *   ERR_INVALID    -32003: a hard error of that entry
+ *   ERR_DENIED     -32004: authentication required; report the message
+ *   ERR_PROTOCOL   it broke the protocol, or another code
+ *   ERR_CLOSED     the process died, or -32002 (network)
+ *   others         the process failed: ERR_TIMEOUT, ERR_LIMIT, ERR_SYS
  *
  * Both are valid during the call only. It may free the process.
  */

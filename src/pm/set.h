@@ -14,8 +14,7 @@ struct pm_set *pm_set_new(struct loop *l);
  * of variables or paths (the configuration changed) is ended and replaced. Owned by the set. */
 struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o);
 
-/* Ends all, in parallel, as pm_process_close() does; `gone` is called once, never from inside.
- */
+/* Ends all in parallel, as pm_process_close() does; `gone` comes once, never from inside. */
 void pm_set_close(struct pm_set *s, void (*gone)(void *ctx), void *ctx);
 
 void pm_set_free(struct pm_set *s); /* kills what is left; NULL is accepted */

@@ -42,8 +42,7 @@ enum peer_fault {
 struct peer_ops {
     /* Writes one message, without the newline. False: the call fails with that error. */
     bool (*send)(void *ctx, struct str message, struct error *e);
-    /* A request: answer it, now or later, with peer_reply() or peer_reply_error() and its id.
-     */
+    /* Answer it, now or later, with peer_reply() or peer_reply_error() and its id. */
     void (*on_request)(void *ctx, const struct rpc_msg *m);
     void (*on_notification)(void *ctx, const struct rpc_msg *m);
     /* A line that is no message, or a stray answer. `id` is empty when unknown. Optional. */
@@ -74,8 +73,7 @@ struct peer_call {
     const char *method;
     struct str params; /* JSON object text; empty: no params member */
     int timeout_ms;    /* > 0 */
-    bool string_id; /* use a string id ("probe-1"), distinct from all numeric ones (mcp.md 1.3)
-                     */
+    bool string_id;    /* use a string id ("probe-1"), equal to no number (mcp.md 1.3) */
 };
 
 /* Returns the call's handle (> 0), or 0 with *e set, and then `done` is never called. */
@@ -98,9 +96,9 @@ bool peer_notify(struct peer *p, const char *method, struct str params, struct e
 /* Answers a request of the other side; `id` as received. `result` is one JSON value, `data` too
  * or empty. */
 bool peer_reply(struct peer *p, struct str id, struct str result, struct error *e);
-bool peer_reply_error(
-    struct peer *p, struct str id, int64_t code, struct str message, struct str data,
-    struct error *e); /* empty id: the member is omitted (mcp.md section 0, 10) */
+/* The same; an empty id is left out (mcp.md section 0, 10). */
+bool peer_reply_error(struct peer *p, struct str id, int64_t code, struct str message,
+                      struct str data, struct error *e);
 
 size_t peer_inflight(const struct peer *p);
 struct peer_stats peer_stats(const struct peer *p);

@@ -2,12 +2,16 @@
 /*
  * Versions by Semantic Versioning 2.0.0 and requirements as Cargo reads them.
  *
- *     requirement = "*" | comparator ("," comparator)*          all must hold
- *     comparator  = [op] major[.minor[.patch[-pre][+build]]]    blanks around op and comma; '*'
- * 'x' 'X' end a version op          = "=" "=="  exactly          ">" ">=" "<" "<="      by
- * precedence
- *                   "^"       compatible       "~"  same minor        none: "^"; with a
- * wildcard: that prefix
+ *     requirement = "*" | comparator ("," comparator)*    all must hold
+ *     comparator  = [op] major[.minor[.patch[-pre][+build]]]
+ *
+ *     "=" "=="           exactly
+ *     ">" ">=" "<" "<="  by precedence
+ *     "^"                compatible
+ *     "~"                same minor
+ *     no operator        as "^"; with a wildcard that prefix
+ *
+ * Blanks may stand around operators and commas; '*', 'x' and 'X' end a version as wildcards.
  *
  * Missing parts widen: "=1" any 1.x.y, ">1" from 2.0.0, "<=1.2" up to before 1.3.0, "^0.0"
  * 0.0.x. A pre-release version fits only when some comparator names a pre-release of the same

@@ -8,8 +8,8 @@
  *     TOML_IMPLICIT  yes                   yes, becomes DOTTED   yes, once      no
  *     TOML_DOTTED    yes                   yes                   no             no
  *     TOML_HEADER    yes                   no                    no             no
- *     TOML_TABLES    its last element      no                    no             yes, one more
- * element TOML_VALUE     no                    no                    no             no
+ *     TOML_TABLES    its last element      no                    no             yes: one more
+ *     TOML_VALUE     no                    no                    no             no
  */
 #include <string.h>
 
