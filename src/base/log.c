@@ -21,6 +21,7 @@
 #define LOG_LINE_MAX    (8u * 1024)    /* a longer line is cut, after redaction */
 #define LOG_FILE_MAX    (10 * 1024 * 1024)
 #define LOG_FILES_KEPT  10
+#define STDERR_LINE_MAX PIPE_BUF /* what a pipe that is ready takes without blocking */
 #define STDERR_WAIT_MS  10 /* once; then lines are dropped until stderr takes some again */
 
 static const char *const level_names[] = {
@@ -200,8 +201,8 @@ static void to_file(enum log_level level, const struct buf *message)
     emit(buf_str(&line));
 }
 
-/* Whether a line of PIPE_BUF bytes goes through without blocking: a client that does not read
- * our stderr must not stop us. */
+/* Whether a line of STDERR_LINE_MAX bytes goes through without blocking: a client that does not
+ * read our stderr must not stop us. */
 static bool stderr_has_room(int wait_ms)
 {
     struct pollfd f = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -213,7 +214,7 @@ static bool stderr_has_room(int wait_ms)
 static void to_stderr(enum log_level level, const struct buf *message)
 {
     static unsigned dropped;
-    auto_buf line = BUF(PIPE_BUF);
+    auto_buf line = BUF(STDERR_LINE_MAX);
 
     if (!stderr_has_room(dropped ? 0 : STDERR_WAIT_MS)) {
         dropped++;
