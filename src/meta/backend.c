@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/timer.h"
+#include "meta/definition.h"
 #include "meta/inventory.h"
 #include "meta/launch.h"
 #include "meta/toolcache.h"
@@ -558,38 +559,10 @@ static void progress(void *ctx)
 
 /* ---- public ---- */
 
-static void copy_strs(struct arena *a, struct strs *to, const struct strs *from)
-{
-    *to = (struct strs){ 0 };
-    for (size_t i = 0; i < from->n; i++)
-        ARENA_PUSH(a, to) = arena_str(a, from->v[i]);
-}
-
 static void copy_def(struct backend *b, const struct active_server *def)
 {
-    struct arena *a = &b->arena;
-    struct strs enabled, disabled;
-
-    b->def = (struct active_server){
-        .name = arena_str(a, def->name),
-        .cwd = arena_str(a, def->cwd),
-        .startup_timeout_ms = def->startup_timeout_ms,
-        .tool_call_timeout_ms = def->tool_call_timeout_ms,
-    };
-    copy_strs(a, &b->def.argv, &def->argv);
-    for (size_t i = 0; i < def->env.n; i++)
-        ARENA_PUSH(a, &b->def.env) = (struct key_value){ arena_str(a, def->env.v[i].key),
-                                                         arena_str(a, def->env.v[i].value) };
-    copy_strs(a, &enabled, &def->def->enabled_tools);
-    copy_strs(a, &disabled, &def->def->disabled_tools);
-    b->filter = (struct tool_filter){
-        .has_enabled = def->def->has_enabled_tools,
-        .enabled = enabled.v,
-        .nenabled = enabled.n,
-        .disabled = disabled.v,
-        .ndisabled = disabled.n,
-        .read_only = b->env->read_only,
-    };
+    b->def = definition_copy(&b->arena, def);
+    b->filter = filter_copy(&b->arena, def->def, b->env->read_only);
 }
 
 struct backend *backend_new(struct backend_env *env, const struct active_server *def)
@@ -620,24 +593,9 @@ void backend_unref(struct backend *b)
         timer_set(b->kick, 0);
 }
 
-static bool same_strs(const struct strs *x, const struct strs *y)
-{
-    bool same = x->n == y->n;
-
-    for (size_t i = 0; same && i < x->n; i++)
-        same = str_eq(x->v[i], y->v[i]);
-    return same;
-}
-
 bool backend_same(const struct backend *b, const struct active_server *def)
 {
-    bool same = str_eq(b->def.name, def->name) && str_eq(b->def.cwd, def->cwd) &&
-                same_strs(&b->def.argv, &def->argv) && b->def.env.n == def->env.n;
-
-    for (size_t i = 0; same && i < def->env.n; i++)
-        same = str_eq(b->def.env.v[i].key, def->env.v[i].key) &&
-               str_eq(b->def.env.v[i].value, def->env.v[i].value);
-    return same;
+    return definition_same(&b->def, def);
 }
 
 /* The same tools through a new filter; calls in flight keep the old one. */
@@ -651,17 +609,6 @@ static void refilter(struct backend *b)
     inventory_unref(old);
 }
 
-static bool same_filter(const struct tool_filter *x, const struct tool_filter *y)
-{
-    const struct strs xe = { (struct str *)x->enabled, x->nenabled, 0 },
-                      ye = { (struct str *)y->enabled, y->nenabled, 0 };
-    const struct strs xd = { (struct str *)x->disabled, x->ndisabled, 0 },
-                      yd = { (struct str *)y->disabled, y->ndisabled, 0 };
-
-    return x->has_enabled == y->has_enabled && x->read_only == y->read_only &&
-           same_strs(&xe, &ye) && same_strs(&xd, &yd);
-}
-
 void backend_update(struct backend *b, const struct active_server *def)
 {
     struct arena old = b->arena;
@@ -670,7 +617,7 @@ void backend_update(struct backend *b, const struct active_server *def)
     b->arena = ARENA;
     copy_def(b, def);
     b->cache_key = arena_str(&b->arena, b->cache_key);
-    if (!same_filter(&before, &b->filter))
+    if (!filter_same(&before, &b->filter))
         refilter(b);
     arena_free(&old);
 }

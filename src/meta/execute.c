@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "meta/execute.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -189,6 +190,7 @@ static void on_answer(void *ctx, const struct backend_answer *answer)
         reply_failure(c, str_of(answer->e->msg));
         return;
     }
+    assert(answer->tool); /* what did not resolve has no result */
     reply_value(c, answer->tool, answer->result);
     count_finished(x, c->what);
 }

@@ -311,6 +311,8 @@ static void put_index_count(struct buf *out, const struct item *it)
     buf_addf(out, ": %zu tool%s\n", it->nchosen, it->nchosen == 1 ? "" : "s");
 }
 
+#define COARSEST 2
+
 /* The index at one of three grains; false when it passes the bound. The coarsest is cut there.
  */
 static bool put_index_at(struct buf *out, const struct listing *l, int grain)
@@ -329,7 +331,7 @@ static bool put_index_at(struct buf *out, const struct listing *l, int grain)
         if (!left_out)
             put[grain](out, it);
         if (out->n > LIST_INDEX_MAX) {
-            if (grain < 2)
+            if (grain < COARSEST)
                 return false;
             buf_truncate(out, before);
             left_out++;
@@ -351,10 +353,8 @@ static void put_index(struct buf *out, const struct listing *l)
     };
     int grain = 0;
 
-    while (!put_index_at(out, l, grain)) {
+    for (; !put_index_at(out, l, grain) && grain < COARSEST; grain++)
         buf_clear(out);
-        grain++;
-    }
     buf_addz(out, notes[grain]);
 }
 

@@ -262,7 +262,7 @@ size_t search_rank(struct search_doc *docs, size_t n, struct str query)
 {
     struct query q = { 0 };
     struct counts *counts = mem_alloc((n ? n : 1) * sizeof *counts);
-    double mean = 0, idf[MAX_QUERY_WORDS];
+    double mean = 0, idf[MAX_QUERY_WORDS] = { 0 };
     size_t found = 0;
 
     query = str_trim(query);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "meta/definition.h"
+
+static void copy_strs(struct arena *a, struct strs *to, const struct strs *from)
+{
+    *to = (struct strs){ 0 };
+    for (size_t i = 0; i < from->n; i++)
+        ARENA_PUSH(a, to) = arena_str(a, from->v[i]);
+}
+
+struct active_server definition_copy(struct arena *a, const struct active_server *s)
+{
+    struct active_server copy = {
+        .name = arena_str(a, s->name),
+        .cwd = arena_str(a, s->cwd),
+        .startup_timeout_ms = s->startup_timeout_ms,
+        .tool_call_timeout_ms = s->tool_call_timeout_ms,
+    };
+
+    copy_strs(a, &copy.argv, &s->argv);
+    for (size_t i = 0; i < s->env.n; i++)
+        ARENA_PUSH(a, &copy.env) = (struct key_value){ arena_str(a, s->env.v[i].key),
+                                                       arena_str(a, s->env.v[i].value) };
+    return copy;
+}
+
+static bool same_list(const struct str *x, size_t xn, const struct str *y, size_t yn)
+{
+    bool same = xn == yn;
+
+    for (size_t i = 0; same && i < xn; i++)
+        same = str_eq(x[i], y[i]);
+    return same;
+}
+
+bool definition_same(const struct active_server *x, const struct active_server *y)
+{
+    bool same = str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) && x->env.n == y->env.n &&
+                same_list(x->argv.v, x->argv.n, y->argv.v, y->argv.n);
+
+    for (size_t i = 0; same && i < x->env.n; i++)
+        same = str_eq(x->env.v[i].key, y->env.v[i].key) &&
+               str_eq(x->env.v[i].value, y->env.v[i].value);
+    return same;
+}
+
+struct tool_filter filter_copy(struct arena *a, const struct server_def *def, bool read_only)
+{
+    struct strs enabled, disabled;
+
+    copy_strs(a, &enabled, &def->enabled_tools);
+    copy_strs(a, &disabled, &def->disabled_tools);
+    return (struct tool_filter){
+        .has_enabled = def->has_enabled_tools,
+        .enabled = enabled.v,
+        .nenabled = enabled.n,
+        .disabled = disabled.v,
+        .ndisabled = disabled.n,
+        .read_only = read_only,
+    };
+}
+
+bool filter_same(const struct tool_filter *x, const struct tool_filter *y)
+{
+    return x->has_enabled == y->has_enabled && x->read_only == y->read_only &&
+           same_list(x->enabled, x->nenabled, y->enabled, y->nenabled) &&
+           same_list(x->disabled, x->ndisabled, y->disabled, y->ndisabled);
+}
