@@ -215,17 +215,20 @@ static void put_tag(struct buf *text, const char *tag, struct str value)
 static struct str property_doc(struct render *r, yyjson_val *s)
 {
     auto_buf text = BUF(8 * DOC_RAW_MAX), value = BUF(4 * DOC_RAW_MAX), tag = BUF(DOC_RAW_MAX);
-    yyjson_val *dflt = json_get(s, "default");
+    struct str description = str_trim(json_str(json_get(s, "description")));
     struct str format = json_str(json_get(s, "format"));
+    yyjson_val *dflt = json_get(s, "default"), *deprecated = json_get(s, "deprecated");
 
-    ts_put_doc(&text, json_str(json_get(s, "description")), TS_DOC_PROPERTY_MAX);
+    if (!dflt && !deprecated && !format.n && is_plain(description, TS_DOC_PROPERTY_MAX))
+        return description; /* as it stands in the schema, which outlives its types */
+    ts_put_doc(&text, description, TS_DOC_PROPERTY_MAX);
     if (dflt)
         json_put_val(&value, dflt);
     if (value.n && value.n <= DEFAULT_JSON_MAX) {
         ts_put_doc(&tag, buf_str(&value), DEFAULT_JSON_MAX);
         put_tag(&text, "@default", buf_str(&tag));
     }
-    if (json_is_true(json_get(s, "deprecated")))
+    if (json_is_true(deprecated))
         put_tag(&text, "@deprecated", (struct str){ 0 });
     if (format.n) {
         buf_clear(&tag);
@@ -347,20 +350,22 @@ static void note_required(struct map *required, yyjson_val *list)
             map_put(required, json_str(it.val), required);
 }
 
-/* A key that is repeated keeps its first place and its last value. */
+/* A key that is repeated, which is rare, keeps its first place and its last value. */
 static void add_properties(struct render *r, struct ts_type *t, yyjson_val *props,
                            const struct map *required, struct map *seen, unsigned depth)
 {
-    yyjson_val *last;
+    bool repeated = false;
 
     for (struct json_iter it = json_iter(props); json_next(&it);)
-        map_put(seen, it.key, it.val);
+        repeated |= map_put(seen, it.key, it.val) != NULL;
     for (struct json_iter it = json_iter(props); json_next(&it);) {
-        last = map_get(seen, it.key);
+        yyjson_val *last = repeated ? map_get(seen, it.key) : it.val;
+
         if (!last)
             continue;
         add_property(r, t, it.key, last, !map_has(required, it.key), depth);
-        map_put(seen, it.key, NULL);
+        if (repeated)
+            map_put(seen, it.key, NULL);
     }
 }
 

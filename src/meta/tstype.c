@@ -12,10 +12,31 @@
 #define CYCLE_MAX_DEPTH 400
 #define CYCLE_MAX_STEPS 2000
 
+/* Nearly all types of real schemas are one of these: a large one needs half the memory. */
+static const struct ts_type *common_word(struct str word)
+{
+#define WORD(text)                                         \
+    {                                                      \
+        .kind = TS_WORD, .word = { text, sizeof text - 1 } \
+    }
+    static const struct ts_type common[] = { WORD("string"),  WORD("number"), WORD("boolean"),
+                                             WORD("unknown"), WORD("null"),   WORD("object") };
+#undef WORD
+
+    for (size_t i = 0; i < ARRAY_LEN(common); i++)
+        if (str_eq(word, common[i].word))
+            return &common[i];
+    return NULL;
+}
+
 const struct ts_type *ts_word_s(struct arena *a, struct str word)
 {
-    struct ts_type *t = ARENA_NEW(a, struct ts_type);
+    const struct ts_type *known = common_word(word);
+    struct ts_type *t;
 
+    if (known)
+        return known;
+    t = ARENA_NEW(a, struct ts_type);
     t->kind = TS_WORD;
     t->word = word;
     return t;
