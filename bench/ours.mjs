@@ -114,12 +114,13 @@ export function manyTools() {
     const of = run(places.many, steps.open + steps.ask('first', ...query('list'))
         + queries.map(q => steps.loop('search', 3, 5, ...query(q))).join('') + steps.eof('exit'));
     expect(of('search'), 'echo.');
-    // 100 MB of schemas on ten servers, because one answer is bounded. What is timed is the second answer, which only renders.
+    // 100 MB of schemas on ten servers, because one answer is bounded. The second answer only renders. It comes in slices with
+    // pauses, so that others are answered: the figure is the processor's time, what passed on the clock stands beside it.
     const full = server => ['list_tools', { servers: [server], detail: 'full' }];
     const big = run(places.big, steps.open + steps.ask('first', 'list_tools', {})
         + BIG.map(n => steps.ask('once', ...full(n)) + steps.loop(n, 3, 5, ...full(n))).join('') + steps.eof('exit'));
     for (const n of BIG)
         if (big(n).some(r => r.bytes < 500 * 5000)) throw new Error(`${n}: not declared: ${JSON.stringify(big(n)[0]).slice(0, 300)}`);
     const sum = f => BIG.reduce((all, n) => all + f(n), 0);
-    return { search: ms(of('search')), render: sum(n => ms(big(n))), bytes: sum(n => big(n)[0].bytes), first: big('first')[0].ms };
+    return { search: ms(of('search')), render: sum(n => median(big(n).map(r => r.cpu_ms))), wall: sum(n => ms(big(n))), bytes: sum(n => big(n)[0].bytes), first: big('first')[0].ms };
 }

@@ -10,7 +10,8 @@
  * "jsonrpc" and "id". Every figure is one JSON line on stdout, times in milliseconds.
  *
  *   note   MESSAGE                     a notification
- *   ask    LABEL MESSAGE               {label, ms, since_spawn, bytes, answer}
+ *   ask    LABEL MESSAGE               {label, ms, since_spawn, bytes, cpu_ms, answer}; cpu_ms:
+ *                                      processor time of the server's process
  *   loop   LABEL COUNT PAUSE_MS MESSAGE   the same, COUNT times, a pause before each
  *   begin  LABEL MESSAGE, then end     like ask; what stands between happens before the answer
  *   watch  LABEL MESSAGE               {.., slowest_ping, pings}: pings every 10 ms meanwhile
@@ -213,6 +214,22 @@ static struct answer wait_for(long long id)
     abort();
 }
 
+/* Processor time of the server's own process until now. */
+static double cpu_ms(void)
+{
+    char path[40];
+    double ns = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)server.pid);
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%lf", &ns) != 1)
+        ns = 0;
+    if (f)
+        fclose(f);
+    return ns / 1e6;
+}
+
 static void print_answer(const char *label, double sent, const struct answer *a,
                          const char *more)
 {
@@ -226,12 +243,14 @@ static void print_answer(const char *label, double sent, const struct answer *a,
 static void ask(const char *label, const char *message)
 {
     long long id = ++server.next_id;
-    double sent = now_ms();
+    double cpu = cpu_ms(), sent = now_ms();
+    char more[40];
 
     say(id, message);
     struct answer a = wait_for(id);
 
-    print_answer(label, sent, &a, "");
+    snprintf(more, sizeof more, ",\"cpu_ms\":%.3f", cpu_ms() - cpu);
+    print_answer(label, sent, &a, more);
 }
 
 /* A request whose answer `end` waits for. */
