@@ -17,6 +17,20 @@ bool schema_spend(struct check *c, size_t steps)
     return true;
 }
 
+#define STEP_BYTES    32  /* decoded, hashed or counted in one step */
+#define STEP_COMPARED 256 /* compared in one step */
+#define STEP_MEMBERS  8   /* of an object looked at in one step */
+
+size_t schema_text_steps(size_t bytes)
+{
+    return bytes / STEP_BYTES;
+}
+
+size_t schema_find_steps(yyjson_val *obj, struct str key)
+{
+    return 1 + json_len(obj) / STEP_MEMBERS + json_len(obj) * key.n / STEP_COMPARED;
+}
+
 /* json_next() that counts its steps, and ends the loop when there are none left. */
 static bool next(struct check *c, struct json_iter *it)
 {
@@ -48,12 +62,13 @@ static enum verdict eval(struct check *c, yyjson_val *schema, yyjson_val *value)
 /* A member of the same schema object. */
 static yyjson_val *beside(struct check *c, const struct site *s, const char *key)
 {
-    return schema_spend(c, json_len(s->schema) / 8) ? json_get(s->schema, key) : NULL;
+    return schema_spend(c, json_len(s->schema) / STEP_MEMBERS) ? json_get(s->schema, key)
+                                                               : NULL;
 }
 
 static yyjson_val *member(struct check *c, yyjson_val *obj, struct str key)
 {
-    return schema_spend(c, 1 + json_len(obj) / 8) ? json_get_s(obj, key) : NULL;
+    return schema_spend(c, schema_find_steps(obj, key)) ? json_get_s(obj, key) : NULL;
 }
 
 /* ---- any value ---- */
@@ -99,8 +114,10 @@ static enum verdict kw_enum(struct check *c, const struct site *s)
 
 static enum verdict kw_ref(struct check *c, const struct site *s)
 {
-    yyjson_val *target = schema_resolve(c, json_str(s->kw));
+    yyjson_val *target = NULL;
 
+    if (schema_spend(c, schema_text_steps(json_str(s->kw).n)))
+        target = schema_resolve(c, json_str(s->kw));
     if (!target) {
         c->unchecked = true;
         return UNKNOWN;
@@ -236,16 +253,30 @@ static int64_t limit_of(yyjson_val *kw)
     return n;
 }
 
+/* A character has one to four bytes, which mostly says enough. Otherwise they are counted. */
+static enum verdict has_chars(struct check *c, struct str s, int64_t least)
+{
+    if ((int64_t)s.n < least)
+        return NO;
+    if ((int64_t)(s.n + 3) / 4 >= least)
+        return YES;
+    if (!schema_spend(c, schema_text_steps(s.n)))
+        return UNKNOWN;
+    return of((int64_t)count_chars(s) >= least);
+}
+
 static enum verdict kw_min_length(struct check *c, const struct site *s)
 {
-    return of(!json_is_str(s->value) ||
-              (int64_t)count_chars(json_str(s->value)) >= limit_of(s->kw));
+    return json_is_str(s->value) ? has_chars(c, json_str(s->value), limit_of(s->kw)) : YES;
 }
 
 static enum verdict kw_max_length(struct check *c, const struct site *s)
 {
-    return of(!json_is_str(s->value) ||
-              (int64_t)count_chars(json_str(s->value)) <= limit_of(s->kw));
+    int64_t most = limit_of(s->kw);
+
+    if (!json_is_str(s->value) || most == INT64_MAX)
+        return YES;
+    return (enum verdict)(YES - has_chars(c, json_str(s->value), most + 1));
 }
 
 static enum verdict kw_min_items(struct check *c, const struct site *s)
@@ -480,11 +511,13 @@ static enum verdict eval_object(struct check *c, yyjson_val *schema, yyjson_val 
     struct site s = { schema, NULL, value };
     enum verdict v = YES;
 
-    if (json_is_null(value) && json_is_true(json_get(schema, "nullable")))
+    if (json_is_null(value) && json_is_true(beside(c, &s, "nullable")))
         return YES;
-    if (c->ref_alone && (s.kw = json_get(schema, "$ref")))
+    if (c->ref_alone && (s.kw = beside(c, &s, "$ref")))
         return kw_ref(c, &s);
     for (struct json_iter it = json_iter(schema); v != NO && next(c, &it);) {
+        if (!schema_spend(c, schema_text_steps(json_num_text(it.val).n)))
+            return UNKNOWN;
         s.kw = it.val;
         v = all(v, eval_keyword(c, it.key, &s));
     }
@@ -499,7 +532,7 @@ static enum verdict eval(struct check *c, yyjson_val *schema, yyjson_val *value)
         return of(json_is_true(schema));
     if (c->depth == SCHEMA_DEPTH_MAX)
         c->unchecked = true;
-    if (!schema_spend(c, 1))
+    if (!schema_spend(c, 1 + schema_text_steps(json_num_text(value).n)))
         return UNKNOWN;
     c->depth++;
     v = eval_object(c, schema, value);

@@ -50,7 +50,7 @@ static bool within(struct check *c, yyjson_val *a, yyjson_val *b)
     for (struct json_iter it = json_iter(a); json_next(&it);) {
         yyjson_val *other;
 
-        if (!schema_spend(c, 1 + (json_len(a) + json_len(b)) / 8))
+        if (!schema_spend(c, schema_find_steps(a, it.key) + schema_find_steps(b, it.key)))
             return false;
         other = json_get_s(b, it.key);
         if (!other || !schema_equal(c, json_get_s(a, it.key), other))
@@ -59,10 +59,12 @@ static bool within(struct check *c, yyjson_val *a, yyjson_val *b)
     return true;
 }
 
-static bool has_duplicates(yyjson_val *obj)
+/* True also when the work ran out. */
+static bool has_duplicates(struct check *c, yyjson_val *obj)
 {
     for (struct json_iter it = json_iter(obj); json_next(&it);) {
-        if (json_get_s(obj, it.key) != it.val)
+        if (!schema_spend(c, schema_find_steps(obj, it.key)) ||
+            json_get_s(obj, it.key) != it.val)
             return true;
     }
     return false;
@@ -71,23 +73,28 @@ static bool has_duplicates(yyjson_val *obj)
 /* With as many members on both sides and no duplicates, one direction says it all. */
 static bool equal_objects(struct check *c, yyjson_val *a, yyjson_val *b)
 {
-    if (!schema_spend(c, json_len(a) * json_len(a) / 8))
-        return false;
-    if (json_len(a) == json_len(b) && !has_duplicates(a))
+    if (json_len(a) == json_len(b) && !has_duplicates(c, a))
         return within(c, a, b);
     return within(c, a, b) && within(c, b, a);
 }
 
+static bool equal_strings(struct check *c, struct str a, struct str b)
+{
+    return a.n == b.n && schema_spend(c, schema_text_steps(a.n)) && str_eq(a, b);
+}
+
 bool schema_equal(struct check *c, yyjson_val *a, yyjson_val *b)
 {
-    if (!schema_spend(c, 1))
+    size_t digits = json_num_text(a).n + json_num_text(b).n;
+
+    if (!schema_spend(c, 1 + schema_text_steps(digits)))
         return false;
     if (json_is_obj(a))
         return json_is_obj(b) && equal_objects(c, a, b);
     if (json_is_arr(a))
         return json_is_arr(b) && equal_arrays(c, a, b);
     if (json_is_str(a))
-        return json_is_str(b) && str_eq(json_str(a), json_str(b));
+        return json_is_str(b) && equal_strings(c, json_str(a), json_str(b));
     if (json_is_num(a))
         return json_is_num(b) && equal_numbers(a, b);
     if (json_is_bool(a))
@@ -115,7 +122,7 @@ static uint64_t hash_object(struct check *c, yyjson_val *v)
     uint64_t sum = 1;
 
     for (struct json_iter it = json_iter(v); json_next(&it);) {
-        if (!schema_spend(c, 1 + json_len(v) / 8))
+        if (!schema_spend(c, schema_find_steps(v, it.key) + schema_text_steps(it.key.n)))
             break;
         if (json_get_s(v, it.key) == it.val)
             sum += hash_word(str_hash(it.key) ^ hash_value(c, it.val));
@@ -147,7 +154,7 @@ static uint64_t hash_number(yyjson_val *v)
 /* Recursion ends with the value, which is at most JSON_MAX_DEPTH deep. */
 static uint64_t hash_value(struct check *c, yyjson_val *v)
 {
-    if (!schema_spend(c, 1))
+    if (!schema_spend(c, 1 + schema_text_steps(json_str(v).n + json_num_text(v).n)))
         return 0;
     if (json_is_obj(v))
         return hash_object(c, v);

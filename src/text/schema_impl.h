@@ -25,6 +25,13 @@ struct check {
 /* Counts steps; false, with `unchecked` set, when there are none left. */
 bool schema_spend(struct check *c, size_t steps);
 
+/* Steps for reading so much text: a name or a result may have millions of bytes. */
+size_t schema_text_steps(size_t bytes);
+
+/* Steps for finding a name: each member is looked at, and one as long as the name is compared.
+ */
+size_t schema_find_steps(yyjson_val *obj, struct str key);
+
 /* ---- schema_sound.c: is the schema well-formed, and where do its references lead ---- */
 
 /* Walks the whole document: every keyword has its shape, no unsupported keyword, every $ref

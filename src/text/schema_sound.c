@@ -56,7 +56,7 @@ static yyjson_val *child(struct check *c, yyjson_val *v, struct str token)
 {
     int64_t i;
 
-    if (!schema_spend(c, 1 + json_len(v)))
+    if (!schema_spend(c, 1 + json_len(v) + schema_find_steps(v, token)))
         return NULL;
     if (json_is_obj(v))
         return json_get_s(v, token);
@@ -95,7 +95,7 @@ yyjson_val *schema_resolve(struct check *c, struct str ref)
         return c->root;
     if (s.p[0] == '/')
         return follow_pointer(c, s);
-    for (size_t i = 0; i < c->nanchors; i++) {
+    for (size_t i = 0; i < c->nanchors && schema_spend(c, 1); i++) {
         if (str_eq(c->anchors[i].name, s))
             return c->anchors[i].schema;
     }

@@ -284,6 +284,73 @@ static void large_inputs_end_soon_whatever_the_outcome(void **state)
     assert_true(clock_ms() - before < 500 * slack()); /* most of it parses the texts */
 }
 
+/* One member of `many` (20,000 of it) asks for work on all of a long text. */
+static void long_texts_count_as_the_work_they_are(void **state)
+{
+    static const struct {
+        const char *what, *head, *many, *tail, *value_head, *value_tail;
+    } cases[] = {
+        { "characters", "{\"allOf\":[true", ",{\"minLength\":1000000}", "]}", "\"", "\"" },
+        { "constants", "{\"$defs\":{\"a\":{\"const\":\"@\"}},\"allOf\":[true",
+          ",{\"$ref\":\"#/$defs/a\"}", "]}", "\"", "\"" },
+        { "numbers", "{\"allOf\":[true", ",{\"minimum\":5}", "]}", "1", "" },
+        { "bounds", "{\"$defs\":{\"a\":{\"minimum\":1@}},\"allOf\":[true",
+          ",{\"$ref\":\"#/$defs/a\"}", "]}", "3", "" },
+        { "names", "{\"$defs\":{\"a\":{\"properties\":{\"@\":true}}},\"allOf\":[true",
+          ",{\"$ref\":\"#/$defs/a\"}", "]}", "{\"", "\":1}" },
+        { "references", "{\"$defs\":{\"@\":{}},\"allOf\":[true",
+          ",{\"$ref\":\"#/properties/long\"}",
+          "],\"properties\":{\"long\":"
+          "{\"$ref\":\"#/$defs/@\"}}}",
+          "\"", "\"" },
+    };
+    auto_buf digits = BUF(2 << 20), value = BUF(4 << 20), schema = BUF(8 << 20);
+
+    buf_fill(&digits, '7', 1500000);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *parts[] = { cases[i].head, NULL, cases[i].tail };
+        int64_t before;
+
+        buf_clear(&schema);
+        for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
+            struct str head, rest = str_of(parts[k]);
+
+            for (int n = 0; !parts[k] && n < 20000; n++)
+                buf_addz(&schema, cases[i].many);
+            while (str_cut(rest, '@', &head, &rest)) {
+                buf_add(&schema, head);
+                buf_add(&schema, buf_str(&digits));
+            }
+            buf_add(&schema, rest);
+        }
+        buf_clear(&value);
+        buf_addz(&value, cases[i].value_head);
+        buf_add(&value, buf_str(&digits));
+        buf_addz(&value, cases[i].value_tail);
+        before = clock_ms();
+        if (outcome(buf_str(&schema), buf_str(&value)) != 'u')
+            fail_msg("%s", cases[i].what);
+        if (clock_ms() - before > 200 * slack()) /* most of it parses the texts */
+            fail_msg("%s: %d ms", cases[i].what, (int)(clock_ms() - before));
+    }
+}
+
+/* What a text's length says without counting costs nothing. */
+static void lengths_of_long_results_are_checked(void **state)
+{
+    static const char *const schema =
+        "{\"type\":\"string\",\"minLength\":1,\"maxLength\":20000000}";
+    auto_buf value = BUF(16 << 20);
+
+    buf_addc(&value, '"');
+    buf_fill(&value, 'x', 10000000);
+    buf_addc(&value, '"');
+    assert_int_equal(outcome(str_of(schema), buf_str(&value)), 'f');
+    assert_int_equal(outcome(STR("{\"maxLength\":1000}"), buf_str(&value)), 'm');
+    assert_int_equal(outcome(STR("{\"minLength\":9000000}"), buf_str(&value)), 'f');
+    assert_int_equal(outcome(STR("{\"minLength\":10000001}"), buf_str(&value)), 'm');
+}
+
 static void ordinary_sizes_are_checked(void **state)
 {
     static const char *const schema =
@@ -325,6 +392,8 @@ int main(void)
         cmocka_unit_test(a_part_is_checked_within_its_document),
         cmocka_unit_test(hostile_schemas_end_unchecked),
         cmocka_unit_test(large_inputs_end_soon_whatever_the_outcome),
+        cmocka_unit_test(long_texts_count_as_the_work_they_are),
+        cmocka_unit_test(lengths_of_long_results_are_checked),
         cmocka_unit_test(ordinary_sizes_are_checked),
     };
 
