@@ -268,16 +268,18 @@ yyjson_val *json_get(yyjson_val *obj, const char *key)
 yyjson_val *json_get_s(yyjson_val *obj, struct str key)
 {
     yyjson_val *found = NULL, *k = yyjson_is_obj(obj) ? unsafe_yyjson_get_first(obj) : NULL;
+    bool repeated = false;
 
     for (size_t left = yyjson_obj_size(obj); left > 0; left--) {
         if (unsafe_yyjson_get_len(k) == key.n &&
             (key.n == 0 || memcmp(unsafe_yyjson_get_str(k), key.p, key.n) == 0)) {
-            if (found)
-                log_debug("duplicate key '%.*s' in JSON, the last one counts", STR_F(key));
+            repeated |= found != NULL;
             found = k + 1;
         }
         k = unsafe_yyjson_get_next(k + 1);
     }
+    if (repeated)
+        log_debug("duplicate key '%.*s' in JSON, the last one counts", STR_F(key));
     return found;
 }
 

@@ -75,14 +75,15 @@ static struct yaml *read_node(struct reader *r, yaml_event_t *ev, unsigned depth
 static struct yaml *read_member(struct reader *r, const struct yaml *map,
                                 const yaml_event_t *ev, unsigned depth)
 {
-    struct str key = scalar_text(r, ev);
     yaml_event_t value;
     struct yaml *v;
+    struct str key;
 
     if (ev->type != YAML_SCALAR_EVENT || has_anchor_or_tag(ev)) {
         fail_at(r, ev->start_mark, "a key must be a simple string");
         return NULL;
     }
+    key = scalar_text(r, ev);
     if (yaml_get(map, key.p)) {
         fail_at(r, ev->start_mark, "key '%s' is given twice", key.p);
         return NULL;
