@@ -174,11 +174,11 @@ scenario('PL-32 PL-4: a workspace\'s own servers run after consent, which a chan
     assert.equal((await s.execute('await own.id({})')).value, 'own');
 });
 
-scenario('PL-32: an untrusted workspace\'s shell() gate runs nothing', async place => {
+scenario('PL-32: an untrusted workspace\'s shell() gate runs nothing, and says what it waits for', async place => {
     place.write('work/SYMPOSIUM.toml', `${toml({ 'depends-on': ['*'], predicates: [`shell(touch ${place.path('ran')})`] })}\n[[mcp_servers]]\n${toml(place.peer('own', one('own')))}`);
     place.peers({ mine: one('mine') });
     const s = await place.open();
-    await s.list();
+    assert.match(await s.list(), /own: this workspace is not trusted yet; run .symposium trust./);
     await s.execute('1');
     assert.ok(!fs.existsSync(place.path('ran')));
     await symposium(place, ['trust', '--yes']);
