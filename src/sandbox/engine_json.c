@@ -72,6 +72,9 @@ static enum put put_number(struct engine *en, JSValueConst v, struct buf *out)
 static enum put put_array(struct engine *en, JSValueConst v, uint32_t n, struct buf *out,
                           unsigned depth)
 {
+    /* Around an array at the top comes the object {"value": ...}, which counts too. */
+    unsigned below = depth ? depth + 1 : 2;
+
     buf_addc(out, '[');
     for (uint32_t i = 0; i < n && !out->over; i++) {
         JSValue item = JS_GetPropertyUint32(en->ctx, v, i);
@@ -80,7 +83,7 @@ static enum put put_array(struct engine *en, JSValueConst v, uint32_t n, struct 
         if (i)
             buf_addc(out, ',');
         if (how != PUT_FAILED)
-            how = put_value(en, item, out, depth + 1);
+            how = put_value(en, item, out, below);
         JS_FreeValue(en->ctx, item);
         if (how == PUT_FAILED)
             return PUT_FAILED;

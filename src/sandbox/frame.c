@@ -95,11 +95,26 @@ static bool need_name(struct frame *f, const char *key, const char *const *names
            bad(e, f->type, key);
 }
 
+/*
+ * Arguments go on to a server as they are, in the middle of a line of JSON. With a line break
+ * or half a value in them a worker could say things there that no filter and no limit has seen.
+ */
+static bool is_object_on_one_line(struct str text)
+{
+    auto_json doc = { 0 };
+
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] < ' ')
+            return false;
+    return json_parse(&doc, text, NULL) && json_is_obj(doc.root);
+}
+
 static bool decode_call(struct frame *f, struct error *e)
 {
     return need_u32(f, "id", &f->id, e) && need_u32(f, "server", &f->server, e) &&
            need_str(f, "key", FRAME_KEY_MAX, &f->key, e) &&
-           need_str(f, "args", FRAME_ARGS_MAX, &f->args, e);
+           need_str(f, "args", FRAME_ARGS_MAX, &f->args, e) &&
+           (is_object_on_one_line(f->args) || bad(e, f->type, "args"));
 }
 
 static bool decode_console(struct frame *f, struct error *e)

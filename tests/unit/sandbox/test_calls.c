@@ -167,9 +167,11 @@ static void nesting_of_128_is_sent(void **state)
 {
     struct run r;
 
-    run_script(&r, "let d = 1; for (let i = 0; i < 127; i++) d = [d]; await srv.t({ d }); 1");
+    run_script(&r, "let d = 1; for (let i = 0; i < 127; i++) d = [d]; await srv.t({ d }); "
+                   "await srv.t(d); try { await srv.t([d]) } catch (e) { e.message }");
     assert_int_equal(r.outcome, SCRIPT_OK);
-    assert_int_equal(r.ncalls, 1);
+    assert_has(r.result, "nested deeper than 128");
+    assert_int_equal(r.ncalls, 2);
     run_close(&r);
 }
 

@@ -386,6 +386,9 @@ static void a_lying_worker_is_killed(void **state)
           "'key' is missing" },
         { FRAME_JS("'{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"a\",\"args\":{}}'"),
           "'args' is missing" },
+        { FRAME_JS(
+              "'{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"a\",\"args\":\"{\\\\n}\"}'"),
+          "'args' is missing" },
         { "srv.never({}); " FRAME_JS(
               "'{\"type\":\"call\",\"id\":1,\"server\":0,\"key\":\"a\",\"args\":\"{}\"}'"),
           "id used before" },
