@@ -24,7 +24,8 @@ struct want {
     backend_known_fn known;
     backend_answer_fn answer;
     void *ctx;
-    char *key, *args;
+    struct str key; /* owned */
+    char *args;
     uint64_t client_call; /* 0: not sent */
     const struct tool *tool;
     struct inventory *inv; /* keeps `tool` alive */
@@ -147,7 +148,7 @@ static struct want *new_want(struct backend *b, enum want_kind kind, void *ctx)
 static void free_want(struct want *w)
 {
     inventory_unref(w->inv);
-    free(w->key);
+    free((char *)w->key.p);
     free(w->args);
     free(w);
 }
@@ -202,7 +203,7 @@ static void on_called(void *ctx, yyjson_val *result, const struct error *e)
 /* Resolves the key and sends the call; false with *e when it does not resolve. */
 static bool send_call(struct backend *b, struct want *w, struct error *e)
 {
-    const struct tool *t = names_resolve(&b->inv->names, str_of(w->key), e);
+    const struct tool *t = names_resolve(&b->inv->names, w->key, e);
 
     if (!t)
         return false;
@@ -452,7 +453,7 @@ static void settle_cold(struct backend *b, int64_t wait_ms)
         if (w->kind == WANT_TOOLS && b->inv) {
             conclude(b, w, NULL, NULL);
         } else if (w->kind == WANT_CALL && b->inv &&
-                   !names_resolve(&b->inv->names, str_of(w->key), &e)) {
+                   !names_resolve(&b->inv->names, w->key, &e)) {
             conclude(b, w, NULL, &e);
         } else if (wait_ms > 0 &&
                    (w->kind == WANT_TOOLS || wait_ms > b->def.tool_call_timeout_ms)) {
@@ -700,7 +701,7 @@ uint64_t backend_call(struct backend *b, struct str key, struct str args,
     struct error e;
 
     w->answer = done;
-    w->key = str_dup(key);
+    w->key = (struct str){ str_dup(key), key.n }; /* a NUL inside is a byte like any other */
     w->args = str_dup(args);
     load_cache(b);
     if (takes_calls(b) && send_call(b, w, &e))

@@ -134,14 +134,14 @@ bool toolcache_store(const char *cache_dir, struct str key, const struct toolset
     jw_raw(&w, server_info.n ? server_info : STR("{}"));
     jw_key(&w, "tools");
     jw_arr(&w);
-    for (size_t i = 0; i < set->n; i++)
+    for (size_t i = 0; i < set->n && !text.over; i++)
         jw_val(&w, set->v[i].raw);
     jw_end(&w);
     jw_key(&w, "hashes");
     jw_obj(&w);
-    for (size_t i = 0; i < set->n; i++) {
+    for (size_t i = 0; i < set->n && !text.over; i++) {
         jw_key_s(&w, set->v[i].name);
-        jw_strz(&w, set->v[i].hash);
+        jw_strz(&w, tool_hash(&set->v[i]));
     }
     jw_end(&w);
     jw_end(&w);

@@ -29,6 +29,13 @@ static void hash_tool(struct tool *t)
     sha256_hex(buf_str(&text), t->hash);
 }
 
+const char *tool_hash(struct tool *t)
+{
+    if (!t->hash[0])
+        hash_tool(t);
+    return t->hash;
+}
+
 /* Exactly {type: object, properties: {result: X}} and nothing else that would let another
  * member in, or FastMCP's mark (MS-48). */
 static bool wraps_result(yyjson_val *schema)
@@ -48,8 +55,6 @@ static void take_hash(struct tool *t, yyjson_val *hashes)
 
     if (known.n == SHA256_HEX_SIZE - 1)
         memcpy(t->hash, known.p, known.n);
-    else
-        hash_tool(t);
 }
 
 static bool read_tool(struct tool *t, yyjson_val *raw)
@@ -133,10 +138,10 @@ size_t toolset_mark_changes(struct toolset *now, const struct toolset *before)
     for (size_t i = 0; i < before->n; i++)
         map_put(&old, before->v[i].name, &before->v[i]);
     for (size_t i = 0; i < now->n; i++) {
-        const struct tool *was = map_get(&old, now->v[i].name);
+        struct tool *was = map_get(&old, now->v[i].name), *is = &now->v[i];
 
-        if (was && (was->changed || !str_eq(str_of(was->hash), str_of(now->v[i].hash)))) {
-            now->v[i].changed = true;
+        if (was && (was->changed || strcmp(tool_hash(was), tool_hash(is)) != 0)) {
+            is->changed = true;
             changed++;
         }
     }

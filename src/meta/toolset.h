@@ -20,8 +20,7 @@ struct tool {
     bool read_only;             /* readOnlyHint true and destructiveHint not true (MS-62) */
     bool needs_task;            /* execution.taskSupport "required": cannot be called by us */
     bool changed;               /* its hash differs from when it was last seen (MS-74) */
-    char hash[SHA256_HEX_SIZE]; /* over name, description, inputSchema, outputSchema in
-                                   canonical JSON */
+    char hash[SHA256_HEX_SIZE]; /* see tool_hash(); empty until asked for */
 };
 
 struct toolset {
@@ -39,6 +38,10 @@ bool toolset_load(struct toolset *ret, struct str tools, struct error *e);
 void toolset_take(struct toolset *ret, struct json *doc, yyjson_val *tools, yyjson_val *hashes);
 void toolset_free(struct toolset *t);
 const struct tool *toolset_find(const struct toolset *t, struct str wire_name);
+
+/* Hex of the hash over name, description, inputSchema and outputSchema in canonical JSON.
+ * Computed at the first need: most of a large list's cost is there. */
+const char *tool_hash(struct tool *t);
 
 /* Marks in `now` each tool that `before` also has with another hash; returns how many. */
 size_t toolset_mark_changes(struct toolset *now, const struct toolset *before);

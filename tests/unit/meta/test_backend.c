@@ -44,6 +44,15 @@ static void first_uses_share_one_start(void **state)
     world_close(&w);
 }
 
+static void on_refused(void *ctx, const struct backend_answer *answer)
+{
+    struct told *t = ctx;
+
+    assert_null(answer->tool);
+    t->why = *answer->e;
+    t->done = true;
+}
+
 /* MS-61: described from the cache, started by the call alone, and not probed for its era. */
 static void a_fresh_cache_describes_without_starting(void **state)
 {
@@ -65,6 +74,10 @@ static void a_fresh_cache_describes_without_starting(void **state)
     assert_str(t.tool, "");
     assert_has(t.why.msg, "the closest is 'echo'");
     told_free(&t);
+    t = (struct told){ .w = &w };
+    backend_call(b, BYTES("echo\0junk"), STR("{}"), on_refused, &t);
+    world_until(&w, &t.done, 5000);
+    assert_has(t.why.msg, "no such tool"); /* not cut at the NUL */
     assert_int_equal(world_logged(&w, "a", "start"), 0);
     call_tool(&t, &w, b, "ECHO", "{}");
     assert_str(t.tool, "echo");
