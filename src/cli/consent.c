@@ -185,30 +185,29 @@ void consent_lines(struct arena *a, const struct plugin *p, struct strs *ret)
 
 /* ---- the question ---- */
 
-static void show_one(struct arena *a, const struct consent *c, const struct plugin *p)
+static void show_one(FILE *f, struct arena *a, const struct consent *c, const struct plugin *p)
 {
     struct strs lines = { 0 };
 
     consent_lines(a, p, &lines);
-    fputs(out_paint(stderr, PAINT_BOLD), stderr);
-    out_put_words(stderr, p->manifest_path);
-    fprintf(stderr, "%s%s\n", out_paint(stderr, PAINT_OFF),
-            consent_given(c, p) ? " (trusted)" : "");
+    fputs(out_paint(f, PAINT_BOLD), f);
+    out_put_words(f, p->manifest_path);
+    fprintf(f, "%s%s\n", out_paint(f, PAINT_OFF), consent_given(c, p) ? " (trusted)" : "");
     for (size_t i = 0; i < lines.n; i++) {
         auto_buf clean = BUF(4 * LINE_MAX_BYTES);
 
         utf8_put_clean(&clean, lines.v[i]);
-        fprintf(stderr, "  %s\n", buf_z(&clean));
+        fprintf(f, "  %s\n", buf_z(&clean));
     }
 }
 
-void consent_show(struct arena *a, const struct consent *c, bool all)
+void consent_show(FILE *f, struct arena *a, const struct consent *c, bool all)
 {
-    fputs("What this workspace's own manifests may run:\n\n", stderr);
+    fputs("What this workspace's own manifests may run:\n\n", f);
     for (size_t i = 0; i < c->plugins.n; i++)
         if (all || !consent_given(c, c->plugins.v[i]))
-            show_one(a, c, c->plugins.v[i]);
-    fputc('\n', stderr);
+            show_one(f, a, c, c->plugins.v[i]);
+    fputc('\n', f);
 }
 
 bool consent_ask(const char *question)
@@ -232,7 +231,7 @@ void consent_offer(struct arena *a, const struct dirs *dirs, const char *start_d
         return;
     if (!consent_find(&c, a, dirs, start_dir, &e) || !consent_missing(&c))
         return;
-    consent_show(a, &c, false);
+    consent_show(stderr, a, &c, false);
     if (!consent_ask("Trust it?"))
         fputs("Going on without; 'symposium trust' asks again.\n", stderr);
     else if (!consent_set(a, dirs, &c, true, &e))

@@ -6,6 +6,8 @@
 #ifndef SYM_CLI_CONSENT_H
 #define SYM_CLI_CONSENT_H
 
+#include <stdio.h>
+
 #include "plugins/enablement.h"
 
 /* A workspace with those of its manifests that would run a program. Memory: the arena's. */
@@ -29,8 +31,9 @@ void consent_lines(struct arena *a, const struct plugin *p, struct strs *ret);
 bool consent_set(struct arena *a, const struct dirs *dirs, const struct consent *c,
                  bool trusted, struct error *e);
 
-/* Shows on stderr the manifests whose consent is missing (or all), and what they would run. */
-void consent_show(struct arena *a, const struct consent *c, bool all);
+/* Shows the manifests whose consent is missing (or all), and what they would run: on stderr
+ * before a question, on stdout where it is what was asked for. */
+void consent_show(FILE *f, struct arena *a, const struct consent *c, bool all);
 /* Asks on the terminal; anything but "y" or "yes" is no. */
 bool consent_ask(const char *question);
 

@@ -75,6 +75,7 @@ static void one_less(struct doctor *d)
     session_clear(d->session);
     for (size_t i = 0; i < d->n; i++)
         put_server(d, &d->visits[i]);
+    doctor_gated_servers(&d->findings, d->session->catalog->res);
     fflush(stdout);
     backends_shutdown(&d->env, gateway_ladder(d->session->gateway, false));
     when_stopped(d);

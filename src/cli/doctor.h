@@ -41,4 +41,10 @@ const char *advice_for(struct str problem);
 void doctor_inventory(struct findings *f, const struct catalog *c, const struct dirs *dirs);
 void doctor_layers(struct findings *f);
 
+/* Notes on what is written down and has no effect here: names, package managers, directories.
+ */
+void doctor_idle(struct findings *f, const struct resolution *res);
+/* A row for each server of an active plugin whose own conditions keep it out. */
+void doctor_gated_servers(struct findings *f, const struct resolution *res);
+
 #endif

@@ -19,7 +19,7 @@ static const struct {
     { "run 'symposium trust'", "" },
     { "dormant, it names no dependency", "" },
     { "config.toml", "correct the file; until then all defaults apply" },
-    { "skipping ", "correct that file; the rest of its plugin is left out until then" },
+    { "skipping ", "correct that file; nothing in it counts until then" },
     { "is not supported yet", "name an installed program with 'command' instead" },
     { "remote servers are not supported", "name a program that speaks stdio with 'command'" },
     { "would start itself", "remove this entry: symposium is not one of its own servers" },
@@ -29,10 +29,12 @@ static const struct {
     { "no tools visible", "check 'enabled-tools' and 'disabled-tools', and [mcp] read-only" },
     { "changed since last seen",
       "look at what it does now; the next session takes it as known" },
+    { "invalid input", "correct that file; until then the workspace has no dependencies" },
     { "package manager",
       "install it next to symposium or in PATH, or correct [[package-manager]]" },
     { "is not set",
       "set the variable where the agent starts, or give a default: ${NAME:-value}" },
+    { "cannot be entered", "correct 'cwd', or make the directory" },
     { "No such file", "install the program, or give 'command' an absolute path" },
     { "no such program", "install the program, or give 'command' an absolute path" },
     { "not found", "install the program, or give 'command' an absolute path" },
@@ -41,8 +43,23 @@ static const struct {
     { "still being resolved", "a gate's shell() or predicate is slow; see the plugins above" },
 };
 
+/* "cannot execute 'npx -y server'": a command line where a program belongs. */
+static bool is_command_line(struct str problem)
+{
+    struct str begin = STR("cannot execute '"), name;
+    size_t at = str_find(problem, begin);
+
+    if (at == SIZE_MAX)
+        return false;
+    name = str_from(problem, at + begin.n);
+    name = str_upto(name, str_find_char(name, '\''));
+    return str_find_char(name, ' ') != SIZE_MAX;
+}
+
 const char *advice_for(struct str problem)
 {
+    if (is_command_line(problem))
+        return "'command' is the program alone; its arguments belong into 'args'";
     for (size_t i = 0; i < ARRAY_LEN(advice); i++)
         if (str_find(problem, str_of(advice[i].said)) != SIZE_MAX)
             return advice[i].advice;
@@ -330,6 +347,7 @@ void doctor_inventory(struct findings *f, const struct catalog *c, const struct 
     put_plugins(f, res);
     check_trust(f, res);
     catalog_put_problems(c, check_line, f);
+    doctor_idle(f, res);
     for (size_t i = 0; i < res->warnings.n; i++)
         if (!has(&f->problems, res->warnings.v[i]))
             findings_note(f, res->warnings.v[i]);

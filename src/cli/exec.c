@@ -15,6 +15,7 @@ struct exec {
     struct execution *execution; /* running */
     struct report report;        /* --json */
     bool replied;                /* on_reply said everything */
+    bool cut;                    /* there is a value, and it is too long to be had */
 };
 
 /* ---- the answer ---- */
@@ -53,36 +54,50 @@ static void put_usage(struct exec *x, const struct reply *r)
     jw_end(w);
 }
 
-/* The whole value, however long: nobody has to fit it into a context here. */
-static void put_value(struct exec *x, const struct script_end *end)
+/* The whole value or none: nobody has to fit it into a context here, and half of a JSON text
+ * helps no program. */
+static void put_value(const struct script_end *end)
 {
     auto_json doc = { 0 };
 
-    if (end->result.n < end->result_total)
-        put_note(x, STR("execute: the result is over 8 MiB and was cut"));
-    if (!cli.json && out_is_terminal(stdout) && json_parse(&doc, end->result, NULL))
+    if (out_is_terminal(stdout) && json_parse(&doc, end->result, NULL))
         out_put_value(stdout, doc.root);
-    else if (!cli.json)
+    else
         out_put_text(stdout, end->result);
+}
+
+static void report_value(struct exec *x, const struct script_end *end)
+{
+    struct jw *w = report_event(&x->report, "result");
+
+    jw_kbool(w, "is_error", x->cut);
+    jw_key(w, x->cut ? "error" : "value");
+    if (x->cut) {
+        jw_obj(w);
+        jw_kstrz(w, "error", "result_too_long");
+        jw_kint(w, "bytes", (int64_t)end->result_total);
+        jw_end(w);
+    } else {
+        jw_raw(w, end->result);
+    }
+    jw_end(w);
 }
 
 static void on_reply(void *ctx, const struct reply *r)
 {
     struct exec *x = ctx;
     const struct script_end *end = r->end;
-    struct jw *w;
 
     x->replied = true;
+    x->cut = end->outcome == SCRIPT_OK && end->result.n < end->result_total;
     session_clear(x->session);
-    if (end->outcome == SCRIPT_OK)
-        put_value(x, end);
-    if (cli.json && end->outcome == SCRIPT_OK && end->result.n == end->result_total) {
-        w = report_event(&x->report, "result");
-        jw_kbool(w, "is_error", false);
-        jw_key(w, "value");
-        jw_raw(w, end->result);
-        jw_end(w);
-    }
+    if (cli.json && end->outcome == SCRIPT_OK)
+        report_value(x, end);
+    else if (x->cut)
+        cli_fail(EXIT_FAILED, "result_too_long: the value is %zu bytes of JSON, over 8 MiB",
+                 end->result_total);
+    else if (end->outcome == SCRIPT_OK)
+        put_value(end);
     if (end->console.n && cli.json)
         report_text(&x->report, "console", end->console);
     else
@@ -91,6 +106,28 @@ static void on_reply(void *ctx, const struct reply *r)
     for (size_t i = 0; i < r->ntags; i++)
         put_note(x, r->tags[i]);
     put_usage(x, r);
+}
+
+/* Of a limit the error JSON has the number only; a person is told which key it is. */
+static bool say_limit(yyjson_val *error)
+{
+    static const struct {
+        const char *error, *limit, *before, *after;
+    } kinds[] = {
+        { "script_timeout", "limit_secs", "not done after", "s ('script-timeout-secs'" },
+        { "memory_exhausted", "limit_mb", "more than", "MiB ('script-memory-limit-mb'" },
+        { "tool_call_limit", "limit", "more than", "calls ('max-tool-calls'" },
+    };
+    struct str kind = json_str(json_get(error, "error"));
+    int64_t limit;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_is(kind, kinds[i].error) && json_int(json_get(error, kinds[i].limit), &limit)) {
+            cli_fail(EXIT_FAILED, "%s: %s %lld %s in config.toml)", kinds[i].error,
+                     kinds[i].before, (long long)limit, kinds[i].after);
+            return true;
+        }
+    return false;
 }
 
 /* The error JSON that begins the reply, or the refusal of a script that never ran. */
@@ -118,7 +155,7 @@ static void put_error(struct exec *x, struct str text)
     } else if (message) {
         cli_fail(EXIT_FAILED, "%.*s: %.*s", STR_F(json_str(json_get(doc.root, "error"))),
                  STR_F(json_str(message)));
-    } else {
+    } else if (!say_limit(doc.root)) {
         cli_fail(EXIT_FAILED, "%.*s", STR_F(x->replied ? line : text));
     }
 }
@@ -133,7 +170,7 @@ static void on_done(void *ctx, struct str text, bool is_error)
         put_error(x, text);
     if (cli.json && !report_end(&x->report))
         is_error = true;
-    session_end(x->session, is_error ? EXIT_FAILED : EXIT_OK);
+    session_end(x->session, is_error || x->cut ? EXIT_FAILED : EXIT_OK);
 }
 
 /* ---- the script ---- */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <stdio.h>
+
 #include "cli/command.h"
+#include "cli/output.h"
 #include "meta/service.h"
 
 int cmd_mcp_serve(struct arena *a, const struct args *args)
@@ -11,6 +14,10 @@ int cmd_mcp_serve(struct arena *a, const struct args *args)
         return EXIT_FAILED;
     if (args->nwords)
         return cli_usage(args->command, "unexpected argument '%s'", args->words[0]);
+    if (out_is_terminal(stdin) && !cli.quiet)
+        fputs("This is for agents: it speaks MCP on stdin and stdout, and ends with Ctrl-D. "
+              "'symposium help mcp-serve' shows the entry.\n",
+              stderr);
     /* -v and -q are about stderr: whoever asks for them looks there. */
     return service_run(dirs, start_dir, cli.verbose || cli.quiet ? NULL : dirs->logs);
 }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -12,7 +13,8 @@
 #include "loop/signal.h"
 #include "loop/timer.h"
 
-#define LINE_CHARS 60 /* of names in the progress line: it must fit one row to be erased */
+#define NAMES_CHARS 60 /* of names in the progress line */
+#define LINE_REST   30 /* characters of the rest of it, at most */
 
 /* ---- progress ---- */
 
@@ -31,6 +33,17 @@ void session_clear(struct session *s)
     s->drawn = false;
 }
 
+/* The line must fit one row, else only its last row is erased. */
+static size_t room_for_names(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ||
+        size.ws_col >= NAMES_CHARS + LINE_REST)
+        return NAMES_CHARS;
+    return size.ws_col > LINE_REST ? size.ws_col - (size_t)LINE_REST : 0;
+}
+
 static void redraw(void *ctx)
 {
     struct session *s = ctx;
@@ -47,7 +60,7 @@ static void redraw(void *ctx)
     if (!s->catalog)
         buf_addz(&names, "  the workspace");
     if (names.n) {
-        struct str shown = utf8_cut_chars(str_from(buf_str(&names), 2), LINE_CHARS);
+        struct str shown = utf8_cut_chars(str_from(buf_str(&names), 2), room_for_names());
 
         fprintf(stderr, "%s %.*s%s (%lld s)", s->catalog ? "starting" : "looking at",
                 STR_F(shown), shown.n + 2 < names.n ? "..." : "",

@@ -45,7 +45,7 @@ static int show(struct arena *a, const struct consent *c)
     int status = cli.json ? report(a, c, false) : EXIT_OK;
 
     if (!cli.json)
-        consent_show(a, c, true);
+        consent_show(stdout, a, c, true);
     return consent_missing(c) ? EXIT_FAILED : status;
 }
 
@@ -69,7 +69,7 @@ static int give(struct arena *a, const struct args *args, const struct dirs *dir
     struct error e;
 
     if (!cli.quiet && !cli.json)
-        consent_show(a, c, false);
+        consent_show(stderr, a, c, false);
     if (!args_has(args, "--yes") && out_is_terminal(stdin) && !consent_ask("Trust it?")) {
         say("Not trusted:", c);
         return EXIT_FAILED;

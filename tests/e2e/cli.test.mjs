@@ -214,6 +214,8 @@ scenario('CL-1: an error result of a script is exit status 1, whatever happened'
         assert.deepEqual([r.code, r.out], [1, ''], source);
         assert.match(r.err, said);
     }
+    const limit = await run(place, ['exec', '-'], { input: 'for (let i = 0; i < 9; i++) await srv.plain({})' });
+    assert.match(limit.err, /^symposium: tool_call_limit: more than 2 calls \('max-tool-calls' in config\.toml\)$/m);
     const r = json(await run(place, ['exec', '--json', '-'], { input: 'console.log(1); throw new Error("x")' }));
     assert.equal(type(r, 'result')[0].error.error, 'script_error');
     assert.equal((await run(place, ['exec', 'no-such-file.js'])).code, 1);
@@ -224,6 +226,15 @@ scenario('CL-1: exec gives the whole value where an agent would get a piece of i
     place.peers({ srv: server() });
     const r = await run(place, ['exec', '-'], { input: '"x".repeat(200000)' });
     assert.equal(r.out.length, 200003, r.err);
+});
+
+scenario('CL-1: a value over 8 MiB is a failure, not half a JSON text', async place => {
+    place.peers({ srv: server() });
+    const input = '"x".repeat(9e6)', r = await run(place, ['exec', '-'], { input });
+    assert.deepEqual([r.code, r.out], [1, '']);
+    assert.match(r.err, /result_too_long: the value is 9000002 bytes of JSON, over 8 MiB/);
+    const events = json(await run(place, ['exec', '--json', '-'], { input }));
+    assert.deepEqual(type(events, 'result'), [{ type: 'result', is_error: true, error: { error: 'result_too_long', bytes: 9000002 } }]);
 });
 
 scenario('CL-1 MS-42: without servers exec says so, exit status 1', async place => {
@@ -244,8 +255,9 @@ scenario('PL-32: trust shows what the workspace would run; consent is for these 
     assert.match((await run(place, ['tools'])).out, /own: this workspace is not trusted yet; run 'symposium trust'/);
     const shown = await run(place, ['trust', '--show']);
     assert.equal(shown.code, 1, 'consent is missing');
-    assert.match(shown.err, /server own: \S+peer \S+own\.json 'two words'/);
-    assert.match(shown.err, /predicate ready/);
+    assert.match(shown.out, /server own: \S+peer \S+own\.json 'two words'/);
+    assert.match(shown.out, /predicate ready/);
+    assert.equal(shown.err, '', 'what was asked for goes to stdout');
     const events = json(await run(place, ['trust', '--show', '--json']));
     assert.deepEqual(events.map(e => [e.type, e.path, e.trusted]), [['manifest', place.path('work/SYMPOSIUM.toml'), false]]);
     assert.match(events[0].runs.join('\n'), /server own: /);
@@ -332,6 +344,20 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
     assert.deepEqual(type(events, 'server').map(s => [s.name, s.state]), [['missing', 'failed'], ['silent', 'failed']]);
     const shown = await run(place, ['doctor']);
     assert.match(shown.out, /\n\d+\. missing: [^]*\n {3}-> install the program/);
+});
+
+scenario('CL-1 PL-38: doctor shows what is written down and does nothing here', async place => {
+    const gated = (name, more) => ({ ...place.peer(name, server()), ...more });
+    place.write('symposium/config.toml', '[plugins]\ndisable = ["no-such"]\nuse = ["absent"]\n\n[[registry]]\nname = "team"\npath = "nowhere"\n');
+    place.plugin('p', [place.peer('srv', server()), gated('lib', { 'depends-on': ['serde', 'npm:react'], predicates: ['not(shell(true))'] })]);
+    const r = await run(place, ['doctor', '--json']), events = json(r);
+    assert.equal(r.code, 1);
+    assert.deepEqual(type(events, 'server').map(s => [s.name, s.state]), [['srv', 'ok'], ['lib', 'gated']]);
+    assert.equal(type(events, 'server')[1].detail, 'does not hold here: serde or npm:react, and not(shell(true))');
+    assert.deepEqual(type(events, 'problem').map(p => p.text), [`registry 'team': no directory '${place.path('symposium/nowhere')}'`]);
+    assert.deepEqual(type(events, 'note').map(n => n.text), ["[plugins] disable names 'no-such', and there is no such plugin",
+        "[plugins] use names 'absent', and there is no such plugin", "'npm:react' holds nowhere: no [[package-manager]] named 'npm'"]);
+    assert.equal(place.starts('lib'), 0);
 });
 
 scenario('CL-1 PM-8: doctor shows what a package manager found, and why one found nothing', async place => {
