@@ -22,16 +22,17 @@ const say = text => process.stderr.write(`bench: ${text}\n`);
 
 // --- measuring ------------------------------------------------------------------------------------------------------------
 const STARTS = 4; // a round: a start is short, and noisier than the rest
-const figures = { empty: [], start: { 0: [], 1: [], 50: [] }, calls: [] };
+const figures = { empty: [], start: { 0: [], 1: [], cargo: [], 50: [] }, calls: [] };
+const places = Object.keys(figures.start);
 buildTools();
 ours.prepare();
 const { ready, skipped } = options['no-rivals'] ? { ready: [], skipped: ['all, as asked'] } : prepareRivals();
-for (const n of [0, 1, 50]) ours.start(n); // the workspace's cache (plugins.md CF-5)
+for (const n of places) ours.start(n); // the workspace's cache (plugins.md CF-5)
 for (let round = 1; round <= rounds; round++) {
     say(`round ${round} of ${rounds}`);
     for (let i = 0; i < STARTS; i++) {
         figures.empty.push(ours.emptyProgram());
-        for (const n of [0, 1, 50]) figures.start[n].push(ours.start(n));
+        for (const n of places) figures.start[n].push(ours.start(n));
     }
     figures.calls.push(ours.calls());
     for (const r of [...ready])
@@ -59,6 +60,7 @@ const growth = (starts(50, 'bytes') - starts(0, 'bytes')) / 50 - 'server_00'.len
 const rows = [
     ['spawn -> tools/list, no server', 'ms', 10, starts(0, 'list'), `empty C program ${number(empty)}`, 'list'],
     ['  1 server', 'ms', 10, starts(1, 'list'), '', ''],
+    ['  1 server, for a Cargo dependency', 'ms', 10, starts('cargo', 'list'), '', ''],
     ['  50 servers', 'ms', 10, starts(50, 'list'), '', ''],
     ['  times an empty C program, 1 server', 'x', 3, starts(1, 'list') / empty, '', ''],
     ['  50 servers', 'x', 3, starts(50, 'list') / empty, '', ''],

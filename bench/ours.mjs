@@ -7,12 +7,12 @@ import { bin, drive, envOf, exits, expect, home, median, ms, nodeEcho, steps, to
 const serve = [bin, 'mcp-serve'];
 const DEADLINE_SECS = 2;
 
-/** A home with plugins, one server each; `config`: text of config.toml. */
-function place(name, servers, config = '') {
-    const files = { 'symposium/config.toml': config };
+/** A home with plugins, one server each, active for `dependsOn`; `config`: text of config.toml; `files`: further ones. */
+function place(name, servers, { config = '', dependsOn = '*', files = {} } = {}) {
+    files['symposium/config.toml'] = config;
     for (const [server, { command, args = [], env = {} }] of Object.entries(servers)) {
         const table = Object.entries(env).map(([k, v]) => `${k} = "${v}"`).join(', ');
-        files[`symposium/plugins/${server}/SYMPOSIUM.toml`] = `name = "${server}"\ndepends-on = ["*"]\n\n[[mcp_servers]]\n`
+        files[`symposium/plugins/${server}/SYMPOSIUM.toml`] = `name = "${server}"\ndepends-on = ["${dependsOn}"]\n\n[[mcp_servers]]\n`
             + `name = "${server}"\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\nenv = { ${table} }\n`;
     }
     return home(name, files);
@@ -25,13 +25,20 @@ const numbered = n => Object.fromEntries(Array.from({ length: n },
     (_, i) => [`server_${String(i).padStart(2, '0')}`, { command: tools.echo }]));
 const LONG_LIST = { ECHO_TOOLS: '5000', ECHO_PAGE: '100' };
 const BIG = Array.from({ length: 10 }, (_, i) => `big_${i}`);
+const CARGO = {
+    'work/Cargo.toml': '[package]\nname = "work"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\nserde = "1"\n',
+    'work/Cargo.lock': 'version = 3\n\n[[package]]\nname = "serde"\nversion = "1.0.200"\n\n[[package]]\nname = "work"\nversion = "0.1.0"\n'
+        + 'dependencies = ["serde"]\n',
+    'work/src/lib.rs': '',
+};
 let places;
 export function prepare() {
     places = {
         0: place('none', {}), 1: place('one', { echo: { command: tools.echo } }), 50: place('fifty', numbered(50)),
         node: place('node', { echo: { command: process.execPath, args: [nodeEcho] } }),
+        cargo: place('cargo', { echo: { command: tools.echo } }, { dependsOn: 'serde', files: CARGO }),
         attack: place('attack', { echo: { command: tools.echo } },
-            `[mcp]\nscript-timeout-secs = ${DEADLINE_SECS}\ntool-call-timeout-secs = 1\n`),
+            { config: `[mcp]\nscript-timeout-secs = ${DEADLINE_SECS}\ntool-call-timeout-secs = 1\n` }),
         many: place('many', { echo: { command: tools.echo, env: LONG_LIST } }),
         big: place('big', Object.fromEntries(BIG.map(name => [name, { command: tools.echo,
             env: { ECHO_TOOLS: '500', ECHO_PAGE: '100', ECHO_SCHEMA_BYTES: '20000' } }]))),
@@ -43,6 +50,7 @@ export function start(servers) {
     const of = run(places[servers], steps.open + steps.sleep(30) + steps.eof('exit'));
     const list = of('list')[0], tools_ = list.answer.result.tools.map(t => t.name).join();
     if (tools_ !== 'list_tools,execute') throw new Error(`tools/list: ${tools_}`);
+    if (servers === 'cargo' && !list.answer.result.tools[1].description.includes('echo')) throw new Error('the plugin for serde is not active');
     return { list: list.since_spawn, bytes: JSON.stringify(list.answer.result).length, exit: of('exit')[0] };
 }
 export const emptyProgram = () => median(exits(tools.empty, 5));
