@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "base/str.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -136,6 +137,29 @@ bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret)
         return false;
     *ret = value;
     return true;
+}
+
+unsigned str_distance(struct str a, struct str b)
+{
+    unsigned row[STR_DISTANCE_MAX + 1]; /* from the first i bytes of a to each start of b */
+
+    if (a.n > STR_DISTANCE_MAX || b.n > STR_DISTANCE_MAX)
+        return UINT_MAX;
+    for (unsigned k = 0; k <= b.n; k++)
+        row[k] = k;
+    for (unsigned i = 1; i <= a.n; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = i;
+        for (unsigned k = 1; k <= b.n; k++) {
+            unsigned change = diagonal + (a.p[i - 1] != b.p[k - 1]);
+            unsigned step = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+
+            diagonal = row[k];
+            row[k] = change < step ? change : step;
+        }
+    }
+    return row[b.n];
 }
 
 /* ---- hashing: SipHash-1-3, keyed per process ---- */

@@ -40,6 +40,11 @@ bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail)
 /* Whole slice is a decimal integer in range, optional '-', no blanks. */
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret);
 
+/* Letters to insert, drop or change until one is the other (Levenshtein), for "did you mean";
+ * UINT_MAX when one is longer than STR_DISTANCE_MAX. Time is the product of the lengths. */
+#define STR_DISTANCE_MAX 64
+unsigned str_distance(struct str a, struct str b);
+
 /* Seeded per process: names come from outside, and a table must not be floodable. */
 uint64_t str_hash(struct str s);
 

@@ -12,6 +12,9 @@
  * are small. */
 #define INDEX_FROM 8
 
+/* Letters wrong in a key that is still taken for a typing error. */
+#define TYPO_MAX 2
+
 /* A path in a message is cut here; the message itself holds ERROR_MSG_MAX. */
 #define MAX_PATH_TEXT 200
 
@@ -353,14 +356,35 @@ struct toml_val *toml_unknown(const struct toml_val *table, const char *const *k
     return NULL;
 }
 
+/* The known key that was mistyped, or NULL. */
+static const char *meant(struct str key, const char *const *known)
+{
+    const char *nearest = NULL;
+    unsigned least = TYPO_MAX + 1;
+
+    for (; *known; known++) {
+        unsigned d = str_distance(key, str_of(*known));
+
+        if (d < least && d < key.n / 2) {
+            least = d;
+            nearest = *known;
+        }
+    }
+    return nearest;
+}
+
 bool toml_known_only(const struct toml_val *table, const char *const *known, struct error *e)
 {
     size_t from = 0;
     const struct toml_val *odd = toml_unknown(table, known, &from);
     auto_buf list = BUF(ERROR_MSG_MAX);
+    const char *near;
 
     if (!odd)
         return true;
+    near = meant(odd->key, known);
+    if (near)
+        return toml_fail(e, odd, "is not a known key; is it '%s'?", near);
     for (; *known; known++)
         buf_addf(&list, "%s%s", list.n ? ", " : "", *known);
     return toml_fail(e, odd, "is not a known key; known here: %s", buf_z(&list));

@@ -160,8 +160,8 @@ bool toml_opt_array(const struct toml_val *table, const char *key, enum toml_kin
 struct toml_val *toml_unknown(const struct toml_val *table, const char *const *known,
                               size_t *from);
 
-/* ERR_INVALID naming the first unknown member and the keys known here; true when there is
- * none. */
+/* ERR_INVALID naming the first unknown member, and the key that it nearly is or all keys known
+ * here; true when there is none. */
 bool toml_known_only(const struct toml_val *table, const char *const *known, struct error *e);
 
 /* Appends the path of the value, "mcp_servers[1].env"; keys that are not bare are quoted,

@@ -107,6 +107,32 @@ static void integers_are_whole_and_in_range(void **state)
     assert_false(str_to_int(STR("0"), 1, 10, &(int64_t){ 0 }));
 }
 
+static void distance_counts_letters_inserted_dropped_or_changed(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        unsigned want;
+    } cases[] = {
+        { "", "", 0 },
+        { "", "abc", 3 },
+        { "abc", "", 3 },
+        { "args", "args", 0 },
+        { "arg", "args", 1 },
+        { "comand", "command", 1 },
+        { "kitten", "sitting", 3 },
+        { "mcp-servers", "mcp_servers", 1 },
+    };
+    char full[STR_DISTANCE_MAX + 1] = { 0 };
+    struct str longest = { full, STR_DISTANCE_MAX }, over = { full, STR_DISTANCE_MAX + 1 };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(str_distance(str_of(cases[i].a), str_of(cases[i].b)), cases[i].want);
+    assert_int_equal(str_distance(longest, longest), 0);
+    assert_int_equal(str_distance(longest, STR("")), STR_DISTANCE_MAX);
+    assert_true(str_distance(over, STR("a")) == UINT_MAX);
+    assert_true(str_distance(STR("a"), over) == UINT_MAX);
+}
+
 static void hashes_depend_on_every_byte_and_on_the_length(void **state)
 {
     char text[40];
@@ -142,6 +168,7 @@ int main(void)
         cmocka_unit_test(finding_gives_the_first_offset),
         cmocka_unit_test(cut_splits_at_first_separator),
         cmocka_unit_test(integers_are_whole_and_in_range),
+        cmocka_unit_test(distance_counts_letters_inserted_dropped_or_changed),
         cmocka_unit_test(hashes_depend_on_every_byte_and_on_the_length),
         cmocka_unit_test(copies_are_terminated),
     };

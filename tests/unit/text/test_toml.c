@@ -338,6 +338,31 @@ static void many_keys_cost_no_more_than_their_number(void **state)
 
 /* ---- reading with names for what is wrong ---- */
 
+/* A typing error is answered with the key that was meant, anything else with all of them. */
+static void a_mistyped_key_is_told_what_it_nearly_is(void **state)
+{
+    static const char *const known[] = { "name", "args", "command", "mcp_servers", NULL };
+    static const struct {
+        const char *key, *said;
+    } cases[] = {
+        { "comand", "is it 'command'?" },          { "commands", "is it 'command'?" },
+        { "mcp-servers", "is it 'mcp_servers'?" }, { "Name", "is it 'name'?" },
+        { "arg", "known here: name, args" },       { "cwd", "known here: name, args" },
+        { "colour", "known here: name, args" },
+    };
+    auto_arena a = ARENA;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct error e;
+        char text[64];
+
+        snprintf(text, sizeof text, "%s = 1\n", cases[i].key);
+        assert_false(toml_known_only(parse(&a, text), known, &e));
+        assert_non_null(strstr(e.msg, cases[i].said));
+    }
+}
+
 static const char settings[] = "name = 'n'\n"
                                "count = 70000\n"
                                "[[mcp_servers]]\n"
@@ -492,6 +517,7 @@ int main(void)
         cmocka_unit_test(a_syntax_error_names_line_and_column),
         cmocka_unit_test(every_ceiling_is_held),
         cmocka_unit_test(many_keys_cost_no_more_than_their_number),
+        cmocka_unit_test(a_mistyped_key_is_told_what_it_nearly_is),
         cmocka_unit_test(a_wrong_value_is_named_by_line_and_path),
         cmocka_unit_test(an_absent_key_keeps_the_default),
         cmocka_unit_test(unknown_keys_can_be_listed_one_by_one),
