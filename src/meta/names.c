@@ -102,15 +102,21 @@ static void claim(struct names *n, struct tool_names *t, struct str key)
     add_loose(n, t, key);
 }
 
-static void add_alias(struct names *n, struct tool_names *t)
+/* `suffixes`: the last one tried for each base, so that thousands of clashes stay cheap. */
+static void add_alias(struct names *n, struct tool_names *t, struct map *suffixes)
 {
     struct str base = sanitized(&n->arena, t->tool->name);
-    struct str alias = base;
+    struct str alias;
+    uintptr_t suffix;
 
     if (never_a_key(base))
-        alias = base = str_of(arena_printf(&n->arena, "%.*s_", STR_F(base)));
-    for (unsigned i = 2; map_has(&n->exact, alias); i++)
-        alias = str_of(arena_printf(&n->arena, "%.*s_%u", STR_F(base), i));
+        base = str_of(arena_printf(&n->arena, "%.*s_", STR_F(base)));
+    alias = base;
+    suffix = (uintptr_t)map_get(suffixes, base);
+    suffix = suffix ? suffix : 1;
+    while (map_has(&n->exact, alias))
+        alias = str_of(arena_printf(&n->arena, "%.*s_%zu", STR_F(base), (size_t)++suffix));
+    map_put(suffixes, base, (void *)suffix);
     t->alias = alias;
     claim(n, t, alias);
 }
@@ -118,6 +124,8 @@ static void add_alias(struct names *n, struct tool_names *t)
 void names_build(struct names *ret, const struct toolset *tools,
                  const struct tool_filter *filter)
 {
+    struct map suffixes = MAP;
+
     *ret = (struct names){ 0 };
     ret->v = ARENA_ARRAY(&ret->arena, struct tool_names, tools->n ? tools->n : 1);
     for (size_t i = 0; i < tools->n; i++) {
@@ -135,7 +143,8 @@ void names_build(struct names *ret, const struct toolset *tools,
     }
     for (size_t i = 0; i < ret->n; i++)
         if (!is_identifier(ret->v[i].primary))
-            add_alias(ret, &ret->v[i]);
+            add_alias(ret, &ret->v[i], &suffixes);
+    map_free(&suffixes);
 }
 
 void names_free(struct names *n)

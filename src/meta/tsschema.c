@@ -16,6 +16,8 @@
 struct ts_alias_list {
     struct ts_alias **v;
     size_t n, cap;
+    unsigned
+        suffix; /* of one base: the last one tried, so that a thousand clashes stay cheap */
 };
 
 /* A definition whose alias is reserved and whose body is still to be rendered: a list instead
@@ -123,6 +125,7 @@ static struct ts_alias *alias_for(struct render *r, yyjson_val *target, struct s
     same = map_get(&o->by_base, base);
     if (!same) {
         same = ARENA_NEW(o->a, struct ts_alias_list);
+        same->suffix = 1;
         map_put(&o->by_base, base, same);
     }
     for (size_t i = 0; i < same->n && !alias; i++)
@@ -131,8 +134,8 @@ static struct ts_alias *alias_for(struct render *r, yyjson_val *target, struct s
     if (!alias) {
         alias = ARENA_NEW(o->a, struct ts_alias);
         *alias = (struct ts_alias){ .name = base, .base = base, .body_hash = hash };
-        for (unsigned i = 2; map_has(&o->names, alias->name); i++)
-            alias->name = str_of(arena_printf(o->a, "%.*s_%u", STR_F(base), i));
+        while (map_has(&o->names, alias->name))
+            alias->name = str_of(arena_printf(o->a, "%.*s_%u", STR_F(base), ++same->suffix));
         map_put(&o->names, alias->name, alias);
         ARENA_PUSH(o->a, same) = alias;
         ARENA_PUSH(o->a, &o->aliases) = alias;

@@ -77,6 +77,29 @@ static void aliases_never_take_a_primary(void **state)
     drop(&set, &n);
 }
 
+/* A server whose names all come to one alias keeps nobody waiting (MS-72). */
+static void thousands_of_clashing_names_are_told_apart_quickly(void **state)
+{
+    enum { MANY = 9000 };
+    static const char odd[] = "!#%&()*+,-./:;<=>?@~^{|}";
+    auto_buf tools = BUF(1 << 20);
+    struct toolset set;
+    struct names n;
+    int64_t began;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        buf_addf(&tools, "%c{\"name\":\"a%c%c%c\"}", i ? ',' : '[', odd[i % 20],
+                 odd[i / 20 % 20], odd[i / 400]);
+    buf_addc(&tools, ']');
+    began = clock_ms();
+    load(&set, &n, buf_z(&tools), NULL);
+    assert_in_range(clock_ms() - began, 0, 100 * slack());
+    assert_int_equal(n.n, MANY);
+    assert_str(n.v[MANY - 1].alias, "a____9000");
+    drop(&set, &n);
+}
+
 /* MS-21, MS-62: the same filter for listing, search and calls; an empty allow-list exposes
  * nothing. */
 static void filters_hide_tools(void **state)
@@ -191,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_resolve_exactly_first_then_loosely),
         cmocka_unit_test(aliases_never_take_a_primary),
+        cmocka_unit_test(thousands_of_clashing_names_are_told_apart_quickly),
         cmocka_unit_test(filters_hide_tools),
         cmocka_unit_test(changed_tools_are_marked),
         cmocka_unit_test(hashes_ignore_order_and_other_members),

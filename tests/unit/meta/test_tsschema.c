@@ -385,6 +385,34 @@ static void definitions_are_shared_by_body(void **state)
     ts_output_done(&o);
 }
 
+/* A server that has the same name for thousands of definitions keeps nobody waiting (MS-72). */
+static void thousands_of_definitions_of_one_name_are_told_apart_quickly(void **state)
+{
+    enum { MANY = 3000 };
+    auto_buf schema = BUF(1 << 20);
+    auto_json doc = { 0 };
+    auto_arena a = ARENA;
+    struct ts_budget budget = { TS_MAX_NODES };
+    struct ts_output o;
+    int64_t began;
+
+    buf_addz(&schema, "{\"properties\":{");
+    for (int i = 0; i < MANY; i++)
+        buf_addf(&schema, "%s\"p%d\":{\"$ref\":\"#/$defs/%d/Item\"}", i ? "," : "", i, i);
+    buf_addz(&schema, "},\"$defs\":[");
+    for (int i = 0; i < MANY; i++)
+        buf_addf(&schema, "%s{\"Item\":{\"const\":%d}}", i ? "," : "", i);
+    buf_addz(&schema, "]}");
+    assert_true(json_parse(&doc, buf_str(&schema), NULL));
+    ts_output_init(&o, &a);
+    began = clock_ms();
+    ts_of_schema(&o, doc.root, doc.root, &budget);
+    assert_in_range(clock_ms() - began, 0, 50 * slack());
+    assert_int_equal(o.aliases.n, MANY);
+    assert_str(o.aliases.v[MANY - 1]->name, "Item_3000");
+    ts_output_done(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +427,7 @@ int main(void)
         cmocka_unit_test(long_comments_are_cut),
         cmocka_unit_test(depth_and_size_are_bounded),
         cmocka_unit_test(definitions_are_shared_by_body),
+        cmocka_unit_test(thousands_of_definitions_of_one_name_are_told_apart_quickly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
