@@ -370,7 +370,8 @@ static bool read_mcp(struct loader *l, const struct toml_val *root)
     static const struct int_row rows[] = {
         ROW("script-timeout-secs", script_timeout_secs, 1, 1000000),
         ROW("script-memory-limit-mb", script_memory_limit_mb, 1, 65536),
-        ROW("script-stack-limit-kb", script_stack_limit_kb, 1, 1 << 20),
+        /* Below, no script gets anywhere; above, a worker's address space may not hold it. */
+        ROW("script-stack-limit-kb", script_stack_limit_kb, 32, 1 << 16),
         ROW("max-tool-calls", max_tool_calls, 1, 1000000),
         ROW("max-result-bytes", max_result_bytes, 1, 16 << 20),
         ROW("max-console-bytes", max_console_bytes, 0, 16 << 20),

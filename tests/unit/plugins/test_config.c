@@ -182,6 +182,8 @@ static void a_mistake_turns_the_whole_file_off_and_is_named(void **state)
         { "hook-scope = \"user\"\n", "line 1: 'hook-scope' must be" },
         { "[mcp]\nmax-tools = 3\n", "line 2: 'mcp.max-tools' is not a known key" },
         { "[mcp]\nmax-tool-calls = 0\n", "line 2: 'mcp.max-tool-calls'" },
+        { "[mcp]\nscript-stack-limit-kb = 31\n", "must be at least 32, not 31" },
+        { "[mcp]\nscript-stack-limit-kb = 65537\n", "must be at most 65536" },
         { "[mcp]\nmax-console-bytes = -1\n", "'mcp.max-console-bytes'" },
         { "[mcp]\nread-only = 1\n", "'mcp.read-only'" },
         { "[mcp]\nscript-timeout-secs = 60\n", "line 2: 'mcp.script-timeout-secs' is out of "
