@@ -12,6 +12,15 @@
 #include "loop/spawn.h"
 #include "sandbox/host.h"
 
+/* In place of a command, also behind options. */
+static bool asks_version(char **argv)
+{
+    while (*argv && *++argv && **argv == '-')
+        if (!strcmp(*argv, "--version"))
+            return true;
+    return false;
+}
+
 static int run(int argc, char **argv)
 {
     auto_arena a = ARENA;
@@ -19,7 +28,7 @@ static int run(int argc, char **argv)
     struct error e;
     bool help;
 
-    if (argc > 1 && !strcmp(argv[1], "--version")) {
+    if (asks_version(argv)) {
         puts("symposium " SYM_VERSION);
         return EXIT_OK;
     }

@@ -103,6 +103,9 @@ int cmd_trust(struct arena *a, const struct args *args)
         return cli_usage(args->command,
                          "unexpected argument '%s'; --workspace names a directory",
                          args->words[0]);
+    if (args_has(args, "--show") && args_has(args, "--remove"))
+        return cli_usage(args->command,
+                         "'--show' changes nothing, '--remove' does: one of them");
     if (!start_dir)
         return EXIT_FAILED;
     if (!consent_find(&c, a, dirs, start_dir, &e))

@@ -52,7 +52,7 @@ const type = (events, name) => events.filter(e => e.type === name);
 
 // --- CL-2: the command line itself --------------------------------------------------------------------------------------
 scenario('CL-2: a wrong command line is exit status 2, said on stderr alone', async place => {
-    for (const args of [[], ['nonsense'], ['tools', '--nope'], ['call'], ['exec'], ['exec', 'a', 'b'], ['trust', 'x'], ['doctor', 'x'],
+    for (const args of [[], ['nonsense'], ['tools', '--nope'], ['call'], ['exec'], ['exec', 'a', 'b'], ['trust', 'x'], ['trust', '--show', '--remove'], ['doctor', 'x'],
         ['completion'], ['completion', 'fish'], ['help', 'nonsense'], ['tools', '--query'], ['mcp-serve', 'x']]) {
         const r = await run(place, args);
         assert.deepEqual([r.code, r.out], [2, ''], args.join(' '));
@@ -76,7 +76,8 @@ scenario('CL-2: help is exit status 0, with an example for every command', async
     const listed = json(await run(place, ['help', '--json']));
     assert.deepEqual(listed.map(e => [e.type, e.name]), commands.map(c => ['command', c]));
     assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve']);
-    assert.match((await run(place, ['--version'])).out, /^symposium \d+\.\d+\.\d+\n$/);
+    for (const before of [[], ['-q'], ['--json']])
+        assert.match((await run(place, [...before, '--version'])).out, /^symposium \d+\.\d+\.\d+\n$/);
 });
 
 scenario('CL-3: started as cargo-agents, with and without cargo\'s extra argument, it takes the same commands', async place => {
