@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "cli/session.h"
 #include "loop/timer.h"
+#include "meta/inventory.h"
 
 #define STOP_POLL_MS 5
 
@@ -54,6 +55,9 @@ static void put_server(struct doctor *d, const struct visit *v)
         row.tools = names ? names->n : 0;
         row.ms = v->took_ms;
         row.detail = backend_modern(v->backend) ? STR("stateless protocol") : (struct str){ 0 };
+        if (backend_inventory(v->backend))
+            doctor_filters(&d->findings, v->server->def,
+                           inventory_tools(backend_inventory(v->backend)));
     }
     findings_row(&d->findings, &row);
 }

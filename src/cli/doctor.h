@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "meta/catalog.h"
+#include "meta/toolset.h"
 
 /* One line of a section, or one event {"type","name","state","detail"[,"tools","ms"]}. */
 struct row {
@@ -46,5 +47,9 @@ void doctor_layers(struct findings *f);
 void doctor_idle(struct findings *f, const struct resolution *res);
 /* A row for each server of an active plugin whose own conditions keep it out. */
 void doctor_gated_servers(struct findings *f, const struct resolution *res);
+/* Notes on enabled-tools and disabled-tools that the server, which listed `tools`, does not
+ * have. */
+void doctor_filters(struct findings *f, const struct active_server *s,
+                    const struct toolset *tools);
 
 #endif

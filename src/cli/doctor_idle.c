@@ -71,6 +71,33 @@ void doctor_gated_servers(struct findings *f, const struct resolution *res)
     }
 }
 
+/* ---- tools ---- */
+
+static bool lists(const struct toolset *tools, struct str name)
+{
+    for (size_t i = 0; i < tools->n; i++)
+        if (str_eq(tools->v[i].name, name))
+            return true;
+    return false;
+}
+
+static void check_tools(struct findings *f, const struct active_server *s, const char *key,
+                        const struct strs *names, const struct toolset *tools)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (!lists(tools, names->v[i]))
+            findings_note(f, str_of(arena_printf(
+                                 f->a, "%.*s: %s names '%.*s', which is no tool of this server",
+                                 STR_F(s->name), key, STR_F(names->v[i]))));
+}
+
+void doctor_filters(struct findings *f, const struct active_server *s,
+                    const struct toolset *tools)
+{
+    check_tools(f, s, "enabled-tools", &s->def->enabled_tools, tools);
+    check_tools(f, s, "disabled-tools", &s->def->disabled_tools, tools);
+}
+
 /* ---- configuration ---- */
 
 static void check_registries(struct findings *f, const struct config *config)
