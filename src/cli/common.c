@@ -58,11 +58,11 @@ const struct dirs *cli_dirs(struct arena *a)
 
 const char *cli_start_dir(struct arena *a, const struct args *args)
 {
-    const char *dir = args_value(args, "--workspace");
+    const char *given = args_value(args, "--workspace"), *dir;
     struct error e;
 
-    dir = path_real(a, dir ? dir : ".", &e);
+    dir = path_real(a, given ? given : ".", &e);
     if (!dir)
-        cli_fail(EXIT_FAILED, "%s", e.msg);
+        cli_fail(EXIT_FAILED, "%s%s", given ? "" : "the current directory: ", e.msg);
     return dir;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,16 @@ static int flush(int status)
     return status ? status : EXIT_FAILED;
 }
 
+/* The number of a closed standard stream would go to the next file that is opened. Held the
+ * wrong way round, it still fails whoever uses it. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            _exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     /* The two that start often and hold nothing: before anything else is set up. */
@@ -79,6 +90,7 @@ int main(int argc, char **argv)
         return worker_main(argc, argv);
     if (argc > 1 && !strcmp(argv[1], "keeper"))
         return keeper_main(argc - 1, argv + 1);
+    hold_standard_streams();
     self_exe_fd();
     /* cargo runs `cargo agents ...` as `cargo-agents agents ...` (CL-3). */
     if (argc > 1 && !strcmp(path_base(argv[0]), "cargo-agents") && !strcmp(argv[1], "agents")) {

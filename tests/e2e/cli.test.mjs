@@ -463,6 +463,15 @@ scenario('CL-2: output that cannot be written is exit status 1', async place => 
     assert.deepEqual([gone.code, gone.out.length, gone.err], [0, 3, ''], 'a reader that went away is told nothing');
 });
 
+scenario('CL-2: a closed standard stream is no descriptor for others: stdout fails, stdin is empty, stderr unheard', async place => {
+    place.peers({ srv: server() });
+    const closed = how => run(place, ['-c', `exec ${quote(bin)} ${how}`], { program: 'sh' });
+    const noOut = await closed('call srv.plain >&-');
+    assert.deepEqual([noOut.code, /cannot write to stdout/.test(noOut.err)], [1, true], noOut.err);
+    assert.deepEqual([(await closed('call srv.plain 2>&-')).out, (await closed('call srv.plain <&-')).out], Array(2).fill('line one\nline two\n'));
+    assert.deepEqual([(await closed('call srv.bad 2>&-')).code, (await closed('mcp-serve 2>&-')).code], [1, 0]);
+});
+
 scenario('CF-3: with the meta-server disabled the commands say so and doctor notes it', async place => {
     place.config({ mcp: { enabled: false } }).peers({ srv: server() });
     const r = await run(place, ['call', 'srv.plain']);
