@@ -38,6 +38,7 @@ struct ts_prop {
 
 struct ts_type {
     enum ts_kind kind;
+    bool one_line; /* object literal of a const */
     struct str word;
     struct ts_list items;
     size_t required;            /* tuple: elements from here on are optional */
@@ -47,7 +48,6 @@ struct ts_type {
         size_t n, cap;
     } props;
     const struct ts_type *index; /* object: [key: string]: index; NULL: none */
-    bool one_line;               /* object literal of a const */
     struct ts_alias *alias;
 };
 
