@@ -468,7 +468,6 @@ static void an_unchanged_list_is_not_written_again(void **state)
                   { "[{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"},"
                     "\"annotations\":{\"readOnlyHint\":true}}]",
                     false } };
-    auto_arena a = ARENA;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
