@@ -77,6 +77,7 @@ static void set_signals(void)
     sigset_t set;
 
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log line past a limit of ours is no reason to die */
     if (sigaction(SIGCHLD, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
         signal(SIGCHLD, SIG_DFL);
     sigemptyset(&set);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Signals that end us, and the reaping of children. SIGPIPE is ignored from loop_new() on. */
+/* Signals that end us, and the reaping of children. SIGPIPE and SIGXFSZ are ignored from
+ * loop_new() on. */
 #ifndef SYM_LOOP_SIGNAL_H
 #define SYM_LOOP_SIGNAL_H
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "../loop_check.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "loop/signal.h"
@@ -244,12 +247,31 @@ static void the_last_sweep_leaves_nothing(void **state)
     (void)state;
 }
 
+/* ulimit -f: a write past it fails, and is no end. Children get the signal back (spawn.h). */
+static void a_limit_on_file_sizes_does_not_kill(void **state)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        int fd = memfd_create("log", MFD_CLOEXEC);
+
+        loop_new();
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
+        _exit(write(fd, "x", 1) < 0 && errno == EFBIG ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    (void)state;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deferred_calls_come_once_in_order_before_the_loop_sleeps),
         cmocka_unit_test(deferring_again_and_again_does_not_starve_timers),
         cmocka_unit_test(a_loop_without_work_ends_at_once),
+        cmocka_unit_test(a_limit_on_file_sizes_does_not_kill),
         cmocka_unit_test(a_timer_fires_once_and_never_early_after_a_long_callback),
         cmocka_unit_test(a_cleared_timer_stays_silent),
         cmocka_unit_test(end_signals_are_told_and_do_not_hold_the_loop),
