@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "plugins/dirs.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,15 +42,25 @@ static const char *absolute(struct arena *a, const char *path)
     return cwd ? path_clean(a, path_join(a, cwd, path)) : NULL;
 }
 
+const char *dirs_home(struct arena *a)
+{
+    const char *home = variable("HOME");
+    const struct passwd *user = home ? NULL : getpwuid(getuid());
+
+    if (user && user->pw_dir && user->pw_dir[0])
+        home = user->pw_dir;
+    return home ? arena_z(a, str_of(home)) : NULL;
+}
+
 static const char *find_config(struct arena *a, const char *home)
 {
-    const char *xdg = xdg_variable("XDG_CONFIG_HOME");
-    const char *user = variable("HOME");
+    const char *xdg = xdg_variable("XDG_CONFIG_HOME"), *user;
 
     if (home)
         return home;
     if (xdg)
         return path_clean(a, path_join(a, xdg, "symposium"));
+    user = dirs_home(a);
     return user ? absolute(a, path_join(a, user, ".symposium")) : NULL;
 }
 
@@ -72,7 +83,7 @@ bool dirs_find(struct dirs *ret, struct arena *a, struct error *e)
     if (!config)
         return error_set(e, ERR_NOT_FOUND,
                          "no directory for symposium's files: none of SYMPOSIUM_HOME, "
-                         "XDG_CONFIG_HOME and HOME is set");
+                         "XDG_CONFIG_HOME and HOME is set, and this user has no home");
     *ret = (struct dirs){
         .config = config,
         .cache = find_row(a, &cache_row, home, config),

@@ -11,7 +11,11 @@ struct dirs {
     const char *config, *cache, *logs, *state; /* absolute, in the arena */
 };
 
-/* From SYMPOSIUM_HOME, XDG_*_HOME and HOME; ERR_NOT_FOUND when none gives a directory. */
+/* From SYMPOSIUM_HOME, XDG_*_HOME and the home directory; ERR_NOT_FOUND when there is none. */
 bool dirs_find(struct dirs *ret, struct arena *a, struct error *e);
+
+/* HOME, or what the system's list of users says: agents may start us with hardly any
+ * environment. NULL when neither knows. */
+const char *dirs_home(struct arena *a);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "plugins/dirs.h"
 #include "plugins/members.h"
 
 /* PM-22: how far manifests are looked for below a root that has none of its ecosystem. */
@@ -155,14 +156,14 @@ static int by_bytes(const void *a, const void *b)
 
 static bool canonical_start(struct finder *f, const char *start, struct error *e)
 {
-    const char *home = getenv("HOME");
+    const char *home = dirs_home(f->s.a);
 
     f->start = path_real(f->s.a, start, e);
     if (!f->start)
         return false;
     if (!file_is_dir(f->start))
         return error_set(e, ERR_NOT_FOUND, "'%s' is not a directory", start);
-    f->home = home && *home ? path_real(f->s.a, home, NULL) : NULL;
+    f->home = home ? path_real(f->s.a, home, NULL) : NULL;
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "tree.h"
 
+#include <pwd.h>
+
 #include "plugins/dirs.h"
 
 static void set(const char *name, const char *value)
@@ -51,18 +53,30 @@ static void each_directory_resolves_on_its_own(void **state)
     }
 }
 
-static void without_any_variable_there_is_no_directory(void **state)
+/* CF-1, MS-8: agents filter environments, and ~ has a meaning without HOME. */
+static void without_any_variable_the_users_entry_counts(void **state)
 {
-    auto_arena a = ARENA;
-    struct error e = { 0 };
-    struct dirs d;
+    static const char *const empty[] = { NULL, "" };
+    const struct passwd *user = getpwuid(getuid());
 
-    set("SYMPOSIUM_HOME", NULL);
-    set("XDG_CONFIG_HOME", NULL);
-    set("HOME", NULL);
-    assert_false(dirs_find(&d, &a, &e));
-    assert_int_equal(e.kind, ERR_NOT_FOUND);
-    assert_has(e.msg, "HOME");
+    for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
+        auto_arena a = ARENA;
+        struct error e = { 0 };
+        struct dirs d;
+
+        set("SYMPOSIUM_HOME", NULL);
+        set("XDG_CONFIG_HOME", NULL);
+        set("HOME", empty[i]);
+        if (user) {
+            assert_true(dirs_find(&d, &a, &e));
+            assert_string_equal(d.config,
+                                path_clean(&a, path_join(&a, user->pw_dir, ".symposium")));
+        } else {
+            assert_false(dirs_find(&d, &a, &e));
+            assert_int_equal(e.kind, ERR_NOT_FOUND);
+            assert_has(e.msg, "HOME");
+        }
+    }
 }
 
 /* CF-1: a relative SYMPOSIUM_HOME is taken from the current directory. */
@@ -81,7 +95,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_directory_resolves_on_its_own),
-        cmocka_unit_test(without_any_variable_there_is_no_directory),
+        cmocka_unit_test(without_any_variable_the_users_entry_counts),
         cmocka_unit_test(results_are_absolute),
     };
 
