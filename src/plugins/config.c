@@ -113,7 +113,7 @@ static bool need_str(struct loader *l, const struct toml_val *t, const char *key
 {
     if (!toml_opt_str(t, key, ret, l->e))
         return false;
-    return ret->n || toml_fail(l->e, t, "needs a `%s`", key);
+    return ret->n || toml_fail(l->e, t, "needs a '%s'", key);
 }
 
 static bool read_strs(struct loader *l, const struct toml_val *t, const char *key,
@@ -236,7 +236,7 @@ static bool read_registry(struct loader *l, const struct toml_val *t)
         !toml_opt_bool(t, "auto-update", &reg.auto_update, l->e))
         return false;
     if ((reg.git.n != 0) == (reg.path.n != 0))
-        return toml_fail(l->e, t, "needs exactly one of `git` and `path`");
+        return toml_fail(l->e, t, "needs exactly one of 'git' and 'path'");
     if (reg.path.n)
         reg.path =
             str_of(path_clean(l->a, path_join(l->a, l->dirs->config, arena_z(l->a, reg.path))));
@@ -271,7 +271,7 @@ static bool read_ref(struct loader *l, const struct toml_val *v, bool scoped,
         return ref->name.n || toml_fail(l->e, v, "must not be empty");
     }
     if (!toml_is(v, TOML_TABLE))
-        return toml_fail(l->e, v, "must be a name or a table with `name`");
+        return toml_fail(l->e, v, "must be a name or a table with 'name'");
     return toml_known_only(v, scoped ? known_scoped : known, l->e) &&
            need_str(l, v, "name", &ref->name) && toml_opt_str(v, "pm", &ref->pm, l->e) &&
            toml_opt_str(v, "workspace", &ref->workspace, l->e);

@@ -31,7 +31,7 @@ bool table_known(struct manifest_reader *r, const struct toml_val *t, const char
     const struct toml_val *crates = toml_get(t, "crates");
 
     if (crates)
-        return toml_fail(r->e, crates, "was renamed to `depends-on`");
+        return toml_fail(r->e, crates, "was renamed to 'depends-on'");
     return toml_known_only(t, known, r->e);
 }
 
@@ -56,7 +56,7 @@ bool table_required(struct manifest_reader *r, const struct toml_val *t, const c
         return true;
     if (toml_get(t, key))
         return toml_fail(r->e, toml_get(t, key), "must not be empty");
-    return toml_fail(r->e, t, "needs a `%s`", key);
+    return toml_fail(r->e, t, "needs a '%s'", key);
 }
 
 static bool read_atoms(struct manifest_reader *r, const struct toml_val *t, struct gate *gate)

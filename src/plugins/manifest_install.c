@@ -54,7 +54,7 @@ static bool check_source_keys(const struct toml_val *t, enum install_source sour
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (toml_get(t, rows[i].key) && !(rows[i].sources & 1u << source))
-            return toml_fail(e, toml_get(t, rows[i].key), "does not go with this `source`");
+            return toml_fail(e, toml_get(t, rows[i].key), "does not go with this 'source'");
     return true;
 }
 
@@ -62,23 +62,23 @@ static bool check_installation(const struct toml_val *t, struct installation *in
                                struct error *e)
 {
     if (in->executable.n && in->script.n)
-        return toml_fail(e, t, "has both `executable` and `script`");
+        return toml_fail(e, t, "has both 'executable' and 'script'");
     switch (in->source) {
     case INSTALL_NONE:
         return true;
     case INSTALL_CARGO:
         if (!in->crate.n)
-            return toml_fail(e, t, "needs a `crate`");
+            return toml_fail(e, t, "needs a 'crate'");
         if ((in->git.n || in->global) && !in->executable.n)
-            return toml_fail(e, t, "needs an `executable`, because `git` or `global` is given");
+            return toml_fail(e, t, "needs an 'executable', because 'git' or 'global' is given");
         return true;
     case INSTALL_GITHUB:
         if (in->url.n && in->git.n)
-            return toml_fail(e, t, "has both `url` and `git`, which mean the same here");
+            return toml_fail(e, t, "has both 'url' and 'git', which mean the same here");
         if (!in->url.n)
             in->url = in->git;
         in->git = (struct str){ 0 };
-        return in->url.n || toml_fail(e, t, "needs a `url`");
+        return in->url.n || toml_fail(e, t, "needs a 'url'");
     }
     return false;
 }
@@ -195,9 +195,9 @@ static bool check_runnable(struct manifest_reader *r, const struct toml_val *at,
         return toml_fail(r->e, at, "and its installation '%.*s' both name what to run",
                          STR_F(in->name));
     if (!own && !other && in->source != INSTALL_CARGO)
-        return toml_fail(r->e, at, "has nothing to run: no `executable` and no `script`");
+        return toml_fail(r->e, at, "has nothing to run: no 'executable' and no 'script'");
     if (hook->args.n && in->args.n)
-        return toml_fail(r->e, at, "and its installation '%.*s' both give `args`",
+        return toml_fail(r->e, at, "and its installation '%.*s' both give 'args'",
                          STR_F(in->name));
     return true;
 }

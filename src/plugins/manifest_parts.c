@@ -27,20 +27,20 @@ static bool read_group_source(struct manifest_reader *r, const struct toml_val *
     const struct toml_val *source = toml_get(t, "source");
 
     if (!source)
-        return toml_fail(r->e, t, "needs a `source`: { path = \"..\" } or { git = \"..\" }");
+        return toml_fail(r->e, t, "needs a 'source': { path = \"..\" } or { git = \"..\" }");
     if (toml_is(source, TOML_STRING) || toml_get(source, "crate") ||
         toml_get(source, "crate_path"))
         return toml_fail(r->e, source,
                          "no longer names a package: use [[plugins]] with "
                          "source = { cargo = \"name\" }, whose skills come along");
     if (!toml_is(source, TOML_TABLE))
-        return toml_fail(r->e, source, "must be a table with `path` or `git`");
+        return toml_fail(r->e, source, "must be a table with 'path' or 'git'");
     if (!toml_known_only(source, known, r->e) ||
         !toml_opt_str(source, "path", &group->path, r->e) ||
         !toml_opt_str(source, "git", &group->git, r->e))
         return false;
     if ((group->path.n != 0) == (group->git.n != 0))
-        return toml_fail(r->e, source, "needs exactly one of `path` and `git`");
+        return toml_fail(r->e, source, "needs exactly one of 'path' and 'git'");
     return !group->path.n || read_group_path(r, toml_get(source, "path"), &group->path);
 }
 
@@ -107,7 +107,7 @@ static bool read_edge_source(struct manifest_reader *r, const struct toml_val *t
 
     if (!toml_is(source, TOML_TABLE) || toml_len(source) != 1)
         return toml_fail(r->e, source ? source : t,
-                         "needs a `source` with one package manager: { cargo = \"name\" }");
+                         "needs a 'source' with one package manager: { cargo = \"name\" }");
     if (str_is(v->key, "git") || str_is(v->key, "path"))
         return toml_fail(r->e, v, "is no source of a plugin: a package manager is required");
     for (size_t i = 0; i < v->key.n; i++)
@@ -173,7 +173,7 @@ static bool read_hook_run(struct manifest_reader *r, const struct toml_val *t,
     const struct toml_val *command = toml_get(t, "command");
 
     if (!command)
-        return toml_fail(r->e, t, "needs a `command`");
+        return toml_fail(r->e, t, "needs a 'command'");
     if (!table_installation_ref(r, command, hook->name, &hook->command) ||
         !table_requirements(r, t, hook->name, &hook->requirements) ||
         !table_strings(r, t, "args", &hook->args) ||
@@ -181,7 +181,7 @@ static bool read_hook_run(struct manifest_reader *r, const struct toml_val *t,
         !toml_opt_str(t, "script", &hook->script, r->e))
         return false;
     if (hook->executable.n && hook->script.n)
-        return toml_fail(r->e, t, "has both `executable` and `script`");
+        return toml_fail(r->e, t, "has both 'executable' and 'script'");
     return true;
 }
 
@@ -204,7 +204,7 @@ bool read_hook(struct manifest_reader *r, const struct toml_val *t)
         !read_hook_run(r, t, &hook))
         return false;
     if (event < 0)
-        return toml_fail(r->e, t, "needs an `event`");
+        return toml_fail(r->e, t, "needs an 'event'");
     hook.event = (enum hook_event)event;
     hook.format = str_of(hook_formats[format]);
     ARENA_PUSH(r->a, &r->p->hooks) = hook;
@@ -279,7 +279,7 @@ bool read_predicate(struct manifest_reader *r, const struct toml_val *t)
     if (!predicate_custom_name(pred.name, &why))
         return toml_fail(r->e, toml_get(t, "name"), "is wrong: %s", why.msg);
     if (!toml_get(t, "command"))
-        return toml_fail(r->e, t, "needs a `command`");
+        return toml_fail(r->e, t, "needs a 'command'");
     inline_name = arena_printf(r->a, "__pred_%.*s", STR_F(pred.name));
     if (!table_installation_ref(r, toml_get(t, "command"), str_of(inline_name),
                                 &pred.command) ||

@@ -116,15 +116,15 @@ static bool read_transport(struct manifest_reader *r, const struct toml_val *t,
     struct str text = toml_str(v);
 
     if (toml_get(t, "transport") && toml_get(t, "type"))
-        return fail_server(r, t, "has both `transport` and its older name `type`");
+        return fail_server(r, t, "has both 'transport' and its older name 'type'");
     def->transport = def->url.n ? TRANSPORT_HTTP : TRANSPORT_STDIO;
     if (!v)
         return true;
     if (!str_is(text, "http") && !str_is(text, "sse"))
-        return fail_server(r, t, "has an unknown `%.*s`; it must be \"http\" or \"sse\"",
+        return fail_server(r, t, "has an unknown '%.*s'; it must be \"http\" or \"sse\"",
                            STR_F(v->key));
     if (!def->url.n)
-        return fail_server(r, t, "has a `%.*s` but no `url`", STR_F(v->key));
+        return fail_server(r, t, "has a '%.*s' but no 'url'", STR_F(v->key));
     def->transport = str_is(text, "sse") ? TRANSPORT_SSE : TRANSPORT_HTTP;
     return true;
 }
@@ -148,27 +148,27 @@ static bool check_kind(struct manifest_reader *r, const struct toml_val *t,
 
     if (def->url.n && (command || installation))
         return fail_server(r, t,
-                           "has both a `url` and a `%s`: it is reached one way or the other",
+                           "has both a 'url' and a '%s': it is reached one way or the other",
                            command ? "command" : "installation");
     if (def->builtin.n && (command || installation || def->url.n))
         return fail_server(
-            r, t, "has a `builtin`, which excludes `command`, `installation` and `url`");
+            r, t, "has a 'builtin', which excludes 'command', 'installation' and 'url'");
     if (command && installation)
-        return fail_server(r, t, "has both a `command` and an `installation`");
+        return fail_server(r, t, "has both a 'command' and an 'installation'");
     if (!command && !installation && !def->url.n && !def->builtin.n)
         return fail_server(r, t,
-                           "needs a `command`, a `builtin`, an `installation`, or a `url`");
+                           "needs a 'command', a 'builtin', an 'installation', or a 'url'");
     if (def->builtin.n && !is_builtin(def->builtin))
         return fail_server(r, t,
-                           "names no `builtin` that exists: filesystem, fetch, memory, shell, "
+                           "names no 'builtin' that exists: filesystem, fetch, memory, shell, "
                            "skills, agents");
     if (def->url.n && (def->args.n || def->env.n || def->cwd.n))
         return fail_server(r, t,
-                           "has a `url`; `args`, `env` and `cwd` are for a child process");
+                           "has a 'url'; 'args', 'env' and 'cwd' are for a child process");
     if (def->headers.n && !def->url.n)
-        return fail_server(r, t, "has `headers` but no `url`");
+        return fail_server(r, t, "has 'headers' but no 'url'");
     if (def->has_enabled_tools && toml_get(t, "disabled-tools"))
-        return fail_server(r, t, "has both `enabled-tools` and `disabled-tools`");
+        return fail_server(r, t, "has both 'enabled-tools' and 'disabled-tools'");
     return true;
 }
 

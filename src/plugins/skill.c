@@ -88,7 +88,7 @@ static bool read_gate(struct arena *a, const struct yaml *map, struct gate *gate
     struct strs atoms = { 0 }, predicates = { 0 };
 
     if (yaml_get(map, "crates"))
-        return error_set(e, ERR_INVALID, "line %u: 'crates' was renamed to `depends-on`",
+        return error_set(e, ERR_INVALID, "line %u: 'crates' was renamed to 'depends-on'",
                          yaml_get(map, "crates")->line + 1);
     if (!read_list(a, map, "depends-on", &atoms, e) ||
         !read_list(a, map, "predicates", &predicates, e))
@@ -130,7 +130,7 @@ struct plugin *skill_plugin_load(struct arena *a, const char *path,
     if (!file_read(path, &text, e) || !skill_front_parse(a, buf_str(&text), &front, e))
         return NULL;
     if (!front.description.n) {
-        error_set(e, ERR_INVALID, "the front matter needs a `description`");
+        error_set(e, ERR_INVALID, "the front matter needs a 'description'");
         return NULL;
     }
     sha256_hex(buf_str(&text), hex);

@@ -193,9 +193,9 @@ static void a_mistake_turns_the_whole_file_off_and_is_named(void **state)
           "line 2: 'mcp.tool-call-timeout-secs' is out of range: tool-call-timeout-secs (120) "
           "must "
           "be below script-timeout-secs (120)" },
-        { "[[registry]]\nname = \"a\"\n", "exactly one of `git` and `path`" },
+        { "[[registry]]\nname = \"a\"\n", "exactly one of 'git' and 'path'" },
         { "[[registry]]\nname = \"a\"\npath = \"p\"\ngit = \"g\"\n", "exactly one of" },
-        { "[[registry]]\npath = \"p\"\n", "needs a `name`" },
+        { "[[registry]]\npath = \"p\"\n", "needs a 'name'" },
         { "[[registry]]\nname = \"a\"\npath = \"p\"\nurl = \"u\"\n",
           "'registry[0].url' is not a known key" },
         { "[[registry]]\nname = \"user-plugins\"\npath = \"p\"\n", "built-in" },
@@ -211,7 +211,7 @@ static void a_mistake_turns_the_whole_file_off_and_is_named(void **state)
         { "[[package-manager]]\nname = \"a b\"\n", "'package-manager[0].name'" },
         { "[[package-manager]]\nname = \"a\"\nexec = \"x\"\n", "is not a known key" },
         { "[tasks]\nacp-version = 3\n", "'tasks.acp-version'" },
-        { "[[task-agent]]\ncommand = []\n", "needs a `name`" },
+        { "[[task-agent]]\ncommand = []\n", "needs a 'name'" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

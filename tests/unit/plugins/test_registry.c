@@ -136,7 +136,7 @@ static void a_bad_entry_is_skipped_and_named(void **state)
     assert_has(w.out.failures.v[0].reason.p,
                arena_printf(&w.t.a, "skipping %s: ", tree_path(&w.t, "reg/b/SYMPOSIUM.toml")));
     assert_has(w.out.failures.v[0].reason.p, "line 2: ");
-    assert_has(w.out.failures.v[0].reason.p, "(server 's') needs a `command`");
+    assert_has(w.out.failures.v[0].reason.p, "(server 's') needs a 'command'");
     assert_str(w.out.failures.v[1].name, "c");
     world_close(&w);
 }

@@ -61,7 +61,7 @@ static void bad_front_matter_is_named(void **state)
         { "---\nname: [a\n---\n", "front matter: line " },
         { "---\nname: ''\n---\n", "line 2: 'name' must be a string that is not empty" },
         { "---\nx: 1\nname: [a]\n---\n", "line 3: 'name'" },
-        { "---\ncrates: serde\n---\n", "line 2: 'crates' was renamed to `depends-on`" },
+        { "---\ncrates: serde\n---\n", "line 2: 'crates' was renamed to 'depends-on'" },
         { "---\ndepends-on: {a: b}\n---\n", "line 2: 'depends-on' must be" },
         { "---\ndepends-on: serde@1\n---\n", "line 2: 'depends-on'" },
         { "---\npredicates: nonsense(\n---\n", "line 2: 'predicates'" },
@@ -145,7 +145,7 @@ static void a_lone_skill_needs_a_description(void **state)
 
     assert_null(
         skill_plugin_load(&t.a, tree_put(&t, "SKILL.md", "---\nname: n\n---\n"), &src, &e));
-    assert_has(e.msg, "`description`");
+    assert_has(e.msg, "'description'");
     tree_free(&t);
 }
 
