@@ -78,6 +78,7 @@ pid_t mcp_client_pid(const struct mcp_client *c);
  */
 typedef void (*mcp_tools_fn)(void *ctx, struct str tools, struct str note,
                              const struct error *e);
+/* `done` is not called only when the client is being freed. */
 void mcp_client_list_tools(struct mcp_client *c, int timeout_ms, mcp_tools_fn done, void *ctx);
 
 /*

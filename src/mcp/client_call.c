@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Calls of a ready server: tools/list over its pages, tools/call over its rounds. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -260,8 +262,14 @@ static void send_next(struct mcp_call *call, yyjson_val *cursor, yyjson_val *sta
 
 /* ---- tools/list ---- */
 
-static void note(struct gathered *g, const char *text)
+__attribute__((format(printf, 2, 3))) static void note(struct gathered *g, const char *fmt, ...)
 {
+    char text[NOTE_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     if (g->note.n)
         buf_addz(&g->note, "; ");
     buf_addz(&g->note, text);
@@ -283,10 +291,8 @@ static void finish_list(struct mcp_call *call)
 {
     struct gathered *g = call->list;
 
-    if (g->tasks.n) {
-        note(g, "tools that need task support cannot be called: ");
-        buf_add(&g->note, buf_str(&g->tasks));
-    }
+    if (g->tasks.n)
+        note(g, "tools that need task support cannot be called: %s", buf_z(&g->tasks));
     buf_addc(&g->tools, ']');
     call_unlink(call);
     call->on_tools(call->ctx, buf_str(&g->tools), buf_str(&g->note), NULL);
@@ -300,7 +306,7 @@ static bool add_page(struct mcp_call *call, yyjson_val *tools)
 
     for (struct json_iter it = json_iter(tools); json_next(&it);) {
         if (g->ntools == MCP_MAX_TOOLS) {
-            note(g, "tool list ended at 10000 tools");
+            note(g, "tool list ended at %d tools", MCP_MAX_TOOLS);
             return false;
         }
         if (g->ntools++)
@@ -325,7 +331,7 @@ static bool more_pages(struct gathered *g, yyjson_val *cursor)
         return false;
     }
     if (g->pages >= MCP_MAX_PAGES) {
-        note(g, "tool list ended after 100 pages");
+        note(g, "tool list ended after %d pages", MCP_MAX_PAGES);
         return false;
     }
     map_put(&g->cursors, json_str(cursor), g);

@@ -4,6 +4,10 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "loop/lines.h"
+
+/* A result came in one line, and no part of it is longer than that. */
+#define VALUE_MAX LINES_MAX_DEFAULT
 
 /* A member that older revisions lack, and the column of the era table that says so. */
 struct gated {
@@ -57,12 +61,11 @@ static bool is_schema_data(struct str key)
 
 static void put_moved_ref(struct jw *w, struct str ref)
 {
-    struct buf moved = BUF(ref.n + 32);
+    auto_buf moved = BUF(ref.n + 32);
 
     buf_addz(&moved, "#/properties/result");
     buf_add(&moved, str_from(ref, 1));
     jw_str(w, buf_str(&moved));
-    buf_free(&moved);
 }
 
 /* Copies a schema that moves from the root to /properties/result: local pointers move along,
@@ -200,13 +203,12 @@ static void put_text_block(struct jw *w, struct str text)
 static void put_audio_placeholder(struct jw *w, yyjson_val *block)
 {
     struct str mime = json_str(json_get(block, "mimeType"));
-    struct buf text = BUF(512);
+    auto_buf text = BUF(512);
 
     buf_addf(&text,
              "[audio %.*s, %zu base64 bytes, not shown: this protocol revision has no audio]",
              STR_F(str_upto(mime, 128)), json_str(json_get(block, "data")).n);
     put_text_block(w, buf_str(&text));
-    buf_free(&text);
 }
 
 static void put_block(struct jw *w, yyjson_val *block, enum mcp_rev rev)
@@ -239,11 +241,10 @@ static void put_content(struct jw *w, yyjson_val *content, yyjson_val *hidden, e
     for (struct json_iter it = json_iter(content); json_next(&it);)
         put_block(w, it.val, rev);
     if (hidden && !has_text_block(content)) {
-        struct buf text = BUF(SIZE_MAX);
+        auto_buf text = BUF(VALUE_MAX);
 
         json_put_val(&text, hidden);
         put_text_block(w, buf_str(&text));
-        buf_free(&text);
     }
     jw_end(w);
 }
@@ -302,7 +303,7 @@ void mcp_put_text_result(struct buf *out, struct str text, bool is_error)
 /* Text of the text blocks, joined with newlines; *ret_all says that there was nothing else. */
 static struct str joined_text(struct arena *a, yyjson_val *content, bool *ret_all)
 {
-    auto_buf text = BUF(SIZE_MAX);
+    auto_buf text = BUF(VALUE_MAX);
     bool first = true;
 
     *ret_all = json_is_arr(content) || !content;
@@ -323,7 +324,7 @@ static struct str joined_text(struct arena *a, yyjson_val *content, bool *ret_al
 
 static struct str json_in_arena(struct arena *a, yyjson_val *v)
 {
-    auto_buf b = BUF(SIZE_MAX);
+    auto_buf b = BUF(VALUE_MAX);
 
     json_put_val(&b, v);
     return arena_str(a, buf_str(&b));

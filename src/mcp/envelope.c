@@ -32,6 +32,15 @@ void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def)
     jw_end(w);
 }
 
+void mcp_put_modern_revisions(struct jw *w)
+{
+    jw_arr(w);
+    for (int rev = 0; rev < MCP_REV_COUNT; rev++)
+        if (mcp_rev_info(rev)->modern)
+            jw_strz(w, mcp_rev_info(rev)->name);
+    jw_end(w);
+}
+
 /* Adds a member to the object being written at the end of out. */
 static void put_member(struct buf *out, struct str text)
 {

@@ -65,15 +65,6 @@ static void refuse_meta(struct mcp_server *s, const struct rpc_msg *m)
                            : "params._meta '" MCP_META_LOG_LEVEL "' is not a log level");
 }
 
-static void put_modern_revisions(struct jw *w)
-{
-    jw_arr(w);
-    for (int rev = 0; rev < MCP_REV_COUNT; rev++)
-        if (mcp_rev_info(rev)->modern)
-            jw_strz(w, mcp_rev_info(rev)->name);
-    jw_end(w);
-}
-
 static void refuse_version(struct mcp_server *s, const struct rpc_msg *m)
 {
     auto_buf data = BUF(MCP_MESSAGE_MAX);
@@ -81,7 +72,7 @@ static void refuse_version(struct mcp_server *s, const struct rpc_msg *m)
 
     jw_obj(&w);
     jw_key(&w, "supported");
-    put_modern_revisions(&w);
+    mcp_put_modern_revisions(&w);
     jw_key(&w, "requested");
     jw_val(&w, json_get(json_get(m->params, "_meta"), MCP_META_VERSION));
     jw_end(&w);

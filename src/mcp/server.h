@@ -73,8 +73,7 @@ void mcp_server_free(struct mcp_server *s);
 
 /* ---- one request ---- */
 
-struct arena *mcp_req_arena(struct mcp_req *r);    /* lives as long as the request */
-enum mcp_rev mcp_req_rev(const struct mcp_req *r); /* negotiated or claimed revision */
+struct arena *mcp_req_arena(struct mcp_req *r); /* lives as long as the request */
 yyjson_val *mcp_req_params(const struct mcp_req *r);
 bool mcp_req_wants_progress(const struct mcp_req *r);
 

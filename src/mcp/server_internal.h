@@ -129,7 +129,8 @@ bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter);
 struct listen **mcp_listen_find(struct mcp_server *s, struct str id);
 void mcp_listen_drop(struct mcp_server *s, struct listen **at);
 
-/* envelope.c: pure. Each writes one result object. */
+/* envelope.c: pure. */
+void mcp_put_modern_revisions(struct jw *w); /* array of their names */
 void mcp_put_implementation(struct jw *w, const struct mcp_server_def *def, enum mcp_rev rev);
 void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def);
 /* The handler's result in the form of the request's revision. False: *e says why it cannot be

@@ -49,11 +49,7 @@ static void run_discover(struct mcp_req *r)
 
     jw_obj(&w);
     jw_key(&w, "supportedVersions");
-    jw_arr(&w);
-    for (int rev = 0; rev < MCP_REV_COUNT; rev++)
-        if (mcp_rev_info(rev)->modern)
-            jw_strz(&w, mcp_rev_info(rev)->name);
-    jw_end(&w);
+    mcp_put_modern_revisions(&w);
     jw_key(&w, "capabilities");
     mcp_put_capabilities(&w, r->s->def);
     if (r->s->def->instructions)

@@ -169,11 +169,6 @@ struct arena *mcp_req_arena(struct mcp_req *r)
     return &r->arena;
 }
 
-enum mcp_rev mcp_req_rev(const struct mcp_req *r)
-{
-    return r->rev;
-}
-
 yyjson_val *mcp_req_params(const struct mcp_req *r)
 {
     return r->params;

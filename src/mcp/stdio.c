@@ -47,17 +47,17 @@ struct mcp_stdio {
     unsigned flush_rounds;
     size_t unflushed; /* at the last look */
     void *ctx;
-    void (*done)(void *ctx, enum stdio_end why, int signo);
+    void (*done)(void *ctx, enum stdio_end why);
 };
 
 /* The last act of whatever calls it: `done` may free us. */
-static void finish(struct mcp_stdio *s, enum stdio_end why, int signo)
+static void finish(struct mcp_stdio *s, enum stdio_end why)
 {
     if (s->over)
         return;
     s->over = true;
     timer_clear(s->tick);
-    s->done(s->ctx, why, signo);
+    s->done(s->ctx, why);
 }
 
 /* ---- output ---- */
@@ -78,7 +78,7 @@ static void on_out_end(void *ctx, const struct error *why)
     struct mcp_stdio *s = ctx;
 
     log_debug("stdout: %s", why ? why->msg : "closed");
-    finish(s, STDIO_HANGUP, 0);
+    finish(s, STDIO_HANGUP);
 }
 
 /* Nobody reads stdout any more; found without writing to it. */
@@ -134,7 +134,7 @@ static void on_idle(void *ctx)
     struct mcp_stdio *s = ctx;
 
     if (s->eof)
-        finish(s, STDIO_EOF, 0);
+        finish(s, STDIO_EOF);
 }
 
 static void on_in_end(void *ctx, const struct error *why)
@@ -149,9 +149,9 @@ static void on_in_end(void *ctx, const struct error *why)
     s->eof = true;
     mcp_server_end_listens(s->server);
     if (reader_gone())
-        finish(s, STDIO_HANGUP, 0);
+        finish(s, STDIO_HANGUP);
     else if (mcp_server_open_requests(s->server) == 0)
-        finish(s, STDIO_EOF, 0);
+        finish(s, STDIO_EOF);
     else
         timer_set(s->tick, TICK_MS);
 }
@@ -161,7 +161,7 @@ static void on_tick(void *ctx)
     struct mcp_stdio *s = ctx;
 
     if (s->eof && reader_gone()) {
-        finish(s, STDIO_HANGUP, 0);
+        finish(s, STDIO_HANGUP);
     } else if (s->eof || is_congested(s)) {
         timer_set(s->tick, TICK_MS);
     } else {
@@ -174,7 +174,8 @@ static void on_tick(void *ctx)
 
 static void on_signal(void *ctx, int signo)
 {
-    finish(ctx, STDIO_SIGNAL, signo);
+    (void)signo;
+    finish(ctx, STDIO_SIGNAL);
 }
 
 /* ---- life ---- */
@@ -184,7 +185,7 @@ static const struct pipe_ops in_ops = { .on_data = on_data, .on_end = on_in_end 
 static const struct pipe_ops out_ops = { .on_end = on_out_end };
 
 struct mcp_stdio *mcp_stdio_new(struct loop *l, const struct mcp_server_def *def, void *ctx,
-                                void (*done)(void *ctx, enum stdio_end why, int signo))
+                                void (*done)(void *ctx, enum stdio_end why))
 {
     struct mcp_stdio *s = NEW(struct mcp_stdio);
     struct pipe_opts out = { .max_queue = OUT_QUEUE_MAX + OUT_QUEUE_SHORT };

@@ -44,7 +44,6 @@ struct request {
 static void put_scope(struct buf *text, const struct catalog *c)
 {
     static const char rest[] = " ... (list_tools names all)";
-    size_t chars = 0;
 
     if (!c->n) {
         buf_addz(text, " No servers apply to this workspace.");
@@ -56,7 +55,7 @@ static void put_scope(struct buf *text, const struct catalog *c)
             buf_addz(text, rest);
             return;
         }
-        if (chars++)
+        if (i)
             buf_addz(text, ", ");
         buf_add(text, c->globals[i]);
     }
@@ -385,11 +384,10 @@ static void end(void *ctx)
 }
 
 /* From inside the server: what frees it waits for the next turn. */
-static void on_done(void *ctx, enum stdio_end why, int signo)
+static void on_done(void *ctx, enum stdio_end why)
 {
     struct service *s = ctx;
 
-    (void)signo;
     s->why = why;
     loop_defer(s->loop, end, s);
 }

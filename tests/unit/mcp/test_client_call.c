@@ -58,8 +58,9 @@ static const struct row rows[] = {
     { "neither of both is invalid", { MODERN, CALL RES("$ID", "{\"resultType\":\"input_required\"}") }, NULL, "without inputRequests", NULL, { 0 } },
     /* ids and shapes */
     { "SEC-27: strings for numbers, null, fractions, unknown ids are dropped; the true answer comes through",
-      { LEGACY, CALL RES("\"2\"", "{}") ";;" RES("null", "{}") ";;" RES("2.0", "{}") ";;" RES("2.5", "{}") ";;" RES("99", "{}") ";;" GOOD },
+      { LEGACY, CALL RES("\"2\"", "{}") ";;" RES("null", "{}") ";;" RES("2.5", "{}") ";;" RES("99", "{}") ";;" GOOD },
       TEXT("good"), NULL, NULL, { 0 } },
+    { "ids are compared by value: 2.0 answers 2 (mcp.md 2)", { LEGACY, CALL RES("2.0", TEXT("good")) }, TEXT("good"), NULL, NULL, { 0 } },
     { "SEC-28: the first of two answers counts", { LEGACY, CALL GOOD ";;" RES("$ID", TEXT("second")) }, TEXT("good"), NULL, TEXT("good"), { 0 } },
     { "SEC-29: result and error", { LEGACY, "tools/call#1=>{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{},\"error\":{\"code\":1,\"message\":\"\"}}", CALL GOOD },
       NULL, "exactly one", TEXT("good"), { 0 } },
