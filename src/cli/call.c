@@ -67,26 +67,16 @@ static void put_failure(struct call *c, struct str message)
         session_end(c->session, cli_fail(EXIT_FAILED, "%s: %.*s", c->what, STR_F(message)));
 }
 
-/* structuredContent without the wrapper that the schema declares as one (MS-48). */
-static bool unwrapped(struct buf *out, const struct tool *t, yyjson_val *result)
-{
-    yyjson_val *structured = json_get(result, "structuredContent");
-
-    if (!t->unwrap || !json_is_obj(structured) || json_len(structured) != 1 ||
-        !json_get(structured, "result") || json_is_true(json_get(result, "isError")))
-        return false;
-    json_put_val(out, json_get(structured, "result"));
-    return true;
-}
-
 static void put_result(struct call *c, const struct tool *t, yyjson_val *result)
 {
     auto_arena scratch = ARENA;
-    auto_buf inner = BUF(OUTPUT_MAX);
+    auto_buf text = BUF(OUTPUT_MAX);
+    yyjson_val *structured = tool_structured(t, result);
     struct mcp_value v;
 
-    if (unwrapped(&inner, t, result)) {
-        put_json(c, buf_str(&inner));
+    if (structured) {
+        json_put_val(&text, structured);
+        put_json(c, buf_str(&text));
         return;
     }
     v = mcp_value_of(&scratch, result);

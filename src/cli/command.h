@@ -48,7 +48,7 @@ extern const struct option cli_globals[]; /* taken by every command, before or a
 const struct command *cli_find(struct str name);
 void cli_put_overview(FILE *to);
 void cli_put_help(FILE *to, const struct command *c);
-/* The script that a shell sources; NULL: no such shell. */
+/* The script that a shell sources. False: no such shell. */
 bool cli_put_completion(FILE *to, struct str shell);
 
 /* ---- one command line ---- */

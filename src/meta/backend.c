@@ -210,9 +210,6 @@ static bool send_call(struct backend *b, struct want *w, struct error *e)
     inventory_unref(w->inv);
     w->tool = t;
     w->inv = inventory_ref(b->inv);
-    if (t->needs_task)
-        return error_set(e, ERR_INVALID,
-                         "this tool runs only as a task, which is not supported");
     b->called = true;
     timer_clear(b->idle);
     w->client_call = mcp_client_call(b->client, t->name, str_of(w->args),
@@ -480,11 +477,11 @@ static void progress_cold(struct backend *b)
         start(b);
 }
 
-/* A server that is being closed because nobody called it takes no calls: they wait for the next
- * start. */
+/* A server that is being closed because nobody called it, or whose connection is just being
+ * dropped, takes no calls: they wait for the next start. */
 static bool takes_calls(const struct backend *b)
 {
-    return b->state == BACKEND_READY && !b->stopping;
+    return b->state == BACKEND_READY && b->client && !b->stopping;
 }
 
 static void progress_ready(struct backend *b)
@@ -671,16 +668,6 @@ void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struc
 bool backend_modern(const struct backend *b)
 {
     return b->client ? mcp_client_modern(b->client) : b->last_modern;
-}
-
-struct str backend_server_info(const struct backend *b)
-{
-    return b->client ? mcp_client_server_info(b->client) : STR("{}");
-}
-
-pid_t backend_pid(const struct backend *b)
-{
-    return b->client ? mcp_client_pid(b->client) : 0;
 }
 
 uint64_t backend_describe(struct backend *b, backend_known_fn done, void *ctx)

@@ -5,8 +5,8 @@
  * 9).
  *
  *   COLD --use--> STARTING --handshake and tools/list--> READY --crash, idle, retire--> COLD
- *                    └--failed start: back-off, attempts+1--> COLD;   attempts >
- * max-server-restarts --> FAILED (for the session)
+ *                    └-- failed start: back-off, attempts + 1 --> COLD
+ *   attempts over max-server-restarts --> FAILED, for the session
  *
  * Backends are counted references: each catalog snapshot holds one. Callbacks never come from
  * inside the function that asked.
@@ -71,8 +71,6 @@ struct inventory *backend_inventory(const struct backend *b);
 void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struct str text),
                           void *ctx);
 bool backend_modern(const struct backend *b);
-struct str backend_server_info(const struct backend *b);
-pid_t backend_pid(const struct backend *b);
 
 /*
  * Makes the tools known, from the cache or by starting the server. `why` NULL: backend_names()

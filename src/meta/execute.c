@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "mcp/content.h"
 #include "meta/reply.h"
+#include "sandbox/hidden.h"
 #include "text/schema.h"
 
 /* A call of the script that has not been answered. */
@@ -121,20 +122,10 @@ static void check_shape(struct call *c, const struct tool *t, yyjson_val *value)
     add_tag(x, arena_printf(&x->a, "%.*s: result off-shape, treat as unknown", STR_F(c->what)));
 }
 
-static bool is_wrapper(yyjson_val *structured)
-{
-    return json_is_obj(structured) && json_len(structured) == 1 &&
-           json_get(structured, "result");
-}
-
-/* structuredContent, unwrapped where the schema says so (MS-48). */
-static void reply_structured(struct call *c, const struct tool *t, yyjson_val *structured)
+static void reply_structured(struct call *c, const struct tool *t, yyjson_val *value)
 {
     auto_buf text = BUF(REPLY_MAX);
-    yyjson_val *value = structured;
 
-    if (t->unwrap && is_wrapper(structured))
-        value = json_get(structured, "result");
     check_shape(c, t, value);
     json_put_val(&text, value);
     reply_json(c, &text);
@@ -155,10 +146,10 @@ static void reply_value(struct call *c, const struct tool *t, yyjson_val *result
 {
     auto_arena scratch = ARENA;
     auto_buf json = BUF(2 * REPLY_MAX);
-    yyjson_val *structured = json_get(result, "structuredContent");
+    yyjson_val *structured = tool_structured(t, result);
     struct mcp_value v;
 
-    if (structured && !json_is_true(json_get(result, "isError"))) {
+    if (structured) {
         reply_structured(c, t, structured);
         return;
     }
@@ -307,7 +298,7 @@ static void exact_names(struct execution *x, const struct catalog_server *s, boo
     struct strs exact = { 0 };
 
     for (size_t i = 0; names && i < names->n; i++)
-        if (is_hidden_property(names->v[i].primary))
+        if (script_hides(names->v[i].primary))
             ARENA_PUSH(&x->a, &exact) = arena_str(&x->a, names->v[i].primary);
     *g = (struct script_global){ s->global, exact.v, exact.n };
 }

@@ -10,6 +10,7 @@
 #include "pm/deps.h"
 
 #define SHUTDOWN_POLL_MS 2
+#define REAP_MS          400  /* beyond a ladder's kill: what it killed is reaped in no time */
 #define SWEEP_MS         1000 /* how often it is looked whether a former sandbox is idle */
 
 /* A request that waits for a resolution. */
@@ -363,15 +364,14 @@ struct child_ladder gateway_ladder(const struct gateway *g, bool at_once)
 void gateway_shutdown(struct gateway *g, struct child_ladder ladder, void (*done)(void *ctx),
                       void *ctx)
 {
-    int grace = mcp_config(g)->shutdown_grace_secs * 1000;
+    int grace = mcp_config(g)->shutdown_grace_secs * 1000, at_most;
 
     backends_shutdown(&g->env, ladder);
     g->shut_done = done;
     g->shut_ctx = ctx;
-    /* What the ladder killed is reaped in no time; the rest of the grace is room for that. */
-    g->shut_until_ms = clock_ms() + (ladder.kill_ms < grace ? grace : ladder.kill_ms + 400);
-    if (ladder.term_ms == 0)
-        g->shut_until_ms = clock_ms() + ladder.kill_ms + 400;
+    /* In an orderly end all of the grace is room for that (MS-58). */
+    at_most = ladder.term_ms && ladder.kill_ms < grace ? grace : ladder.kill_ms + REAP_MS;
+    g->shut_until_ms = clock_ms() + at_most;
     poll_shutdown(g);
 }
 

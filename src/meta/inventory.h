@@ -22,7 +22,7 @@ struct inventory {
 
 /*
  * Takes the tools. Those that `before` (NULL: none) had with another content are marked as
- * changed, for the rest of the session, with a problem line each (MS-74); so has a list that is
+ * changed, for the rest of the session, with a problem line each (MS-74); so is a list that is
  * empty where there were tools before (MS-56). `note`: one more line, empty for none.
  */
 struct inventory *inventory_new(struct str server, struct toolset *tools,

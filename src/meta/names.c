@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "sandbox/hidden.h"
 
 /* Names longer than this take no part in edit distance: it is quadratic. */
 #define CLOSEST_MAX    64
@@ -27,25 +28,6 @@ bool is_identifier(struct str s)
             return false;
     }
     return s.n > 0;
-}
-
-bool is_hidden_property(struct str key)
-{
-    static const char *const hidden[] = {
-        "then",      "catch",  "finally",  "constructor", "prototype",
-        "__proto__", "toJSON", "toString", "valueOf",     "inspect",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
-        if (str_is(key, hidden[i]))
-            return true;
-    return false;
-}
-
-/* Reached only by their aliases, whatever a server names its tools (MS-43). */
-static bool never_a_key(struct str name)
-{
-    return str_is(name, "then") || str_is(name, "toJSON");
 }
 
 /* Lower case without what is neither ASCII alphanumeric nor part of a non-ASCII character. */
@@ -109,7 +91,7 @@ static void add_alias(struct names *n, struct tool_names *t, struct map *suffixe
     struct str alias;
     uintptr_t suffix;
 
-    if (never_a_key(base))
+    if (script_always_hides(base))
         base = str_of(arena_printf(&n->arena, "%.*s_", STR_F(base)));
     alias = base;
     suffix = (uintptr_t)map_get(suffixes, base);
@@ -136,7 +118,7 @@ void names_build(struct names *ret, const struct toolset *tools,
         struct tool_names *t = &ret->v[ret->n++];
 
         t->tool = &tools->v[i];
-        if (never_a_key(t->tool->name))
+        if (script_always_hides(t->tool->name))
             continue;
         t->primary = t->tool->name;
         claim(ret, t, t->primary);

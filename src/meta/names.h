@@ -39,7 +39,4 @@ const struct tool *names_resolve(const struct names *n, struct str key, struct e
 /* [A-Za-z_$][A-Za-z0-9_$]* */
 bool is_identifier(struct str s);
 
-/* Property names a global's proxy hides unless a tool is declared under them (MS-43). */
-bool is_hidden_property(struct str key);
-
 #endif

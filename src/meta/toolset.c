@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "mcp/content.h"
 
 #define HASH_INPUT_MAX ((size_t)32 << 20)
 
@@ -36,8 +37,8 @@ const char *tool_hash(struct tool *t)
     return t->hash;
 }
 
-/* Exactly {type: object, properties: {result: X}} and nothing else that would let another
- * member in, or FastMCP's mark (MS-48). */
+/* {type: object, properties: {result: X}} without another property, or FastMCP's mark
+ * (MS-48). */
 static bool wraps_result(yyjson_val *schema)
 {
     yyjson_val *props = json_get(schema, "properties");
@@ -71,7 +72,7 @@ static bool read_tool(struct tool *t, yyjson_val *raw)
         .unwrap = wraps_result(output),
         .read_only = json_is_true(json_get(notes, "readOnlyHint")) &&
                      !json_is_true(json_get(notes, "destructiveHint")),
-        .needs_task = str_is(json_str(json_path(raw, "execution.taskSupport")), "required"),
+        .needs_task = mcp_tool_needs_task(raw),
     };
     if (!json_is_obj(raw) || !json_is_str(json_get(raw, "name")))
         return false;
@@ -122,12 +123,14 @@ void toolset_free(struct toolset *t)
     *t = (struct toolset){ 0 };
 }
 
-const struct tool *toolset_find(const struct toolset *t, struct str wire_name)
+yyjson_val *tool_structured(const struct tool *t, yyjson_val *call_result)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (str_eq(t->v[i].name, wire_name))
-            return &t->v[i];
-    return NULL;
+    yyjson_val *structured = json_get(call_result, "structuredContent");
+    yyjson_val *wrapped = json_get(structured, "result");
+
+    if (json_is_true(json_get(call_result, "isError")))
+        return NULL;
+    return t->unwrap && wrapped && json_len(structured) == 1 ? wrapped : structured;
 }
 
 size_t toolset_mark_changes(struct toolset *now, const struct toolset *before)

@@ -37,11 +37,14 @@ bool toolset_load(struct toolset *ret, struct str tools, struct error *e);
  * object of hashes known by name, of which those that are there are not computed. */
 void toolset_take(struct toolset *ret, struct json *doc, yyjson_val *tools, yyjson_val *hashes);
 void toolset_free(struct toolset *t);
-const struct tool *toolset_find(const struct toolset *t, struct str wire_name);
 
 /* Hex of the hash over name, description, inputSchema and outputSchema in canonical JSON.
  * Computed at the first need: most of a large list's cost is there. */
 const char *tool_hash(struct tool *t);
+
+/* The structuredContent of a call's result, and what it wraps where the schema says so (MS-48).
+ * NULL when there is none, and for a result that is an error. */
+yyjson_val *tool_structured(const struct tool *t, yyjson_val *call_result);
 
 /* Marks in `now` each tool that `before` also has with another hash; returns how many. */
 size_t toolset_mark_changes(struct toolset *now, const struct toolset *before);

@@ -26,11 +26,6 @@ static const char *const kind_names[] = {
     [ERROR_CALL_LIMIT] = "call_limit",
 };
 
-const char *frame_type_name(enum frame_type t)
-{
-    return type_names[t];
-}
-
 const char *frame_error_kind_name(enum error_kind_frame k)
 {
     return kind_names[k];
@@ -406,7 +401,7 @@ bool frame_guard_check(struct frame_guard *g, const struct frame *f, size_t n, s
      * death. */
     if (f->type == FRAME_READY ? !starting
                                : g->state != GUARD_RUNNING && f->type != FRAME_MEMORY_EXHAUSTED)
-        return error_set(e, ERR_PROTOCOL, "'%s' frame out of turn", frame_type_name(f->type));
+        return error_set(e, ERR_PROTOCOL, "'%s' frame out of turn", type_names[f->type]);
     if (g->state == GUARD_FINISHED)
         return refuse(e, "frame after the final one");
     switch (f->type) {

@@ -5,12 +5,18 @@
  * holds the text, so that the parent never parses it as part of a frame; values made by the
  * parent travel as they are.
  *
- *   parent -> worker   script   source, globals [{name, exact}], console_bytes, result_bytes,
- * max_calls reply    id, and value or error worker -> parent   ready call     id, server (index
- * into globals), key, args get      id, key                        results.get console  level,
- * text, over (true: the last one, cut at the limit) result   json, total, refused, loose    )
- *                      error    kind, message, stack, refused, loose   ) final
- *                      memory_exhausted                        )
+ *   parent -> worker
+ *     script            source, globals [{name, exact}], timeout_ms, console_bytes,
+ *                       result_bytes, max_calls
+ *     reply             id, and value or error
+ *   worker -> parent
+ *     ready
+ *     call              id, server (index into globals), key, args
+ *     get               id, key: of results.get
+ *     console           level, text, over (true: the last one, cut at the limit)
+ *     result            json, total, refused, loose          the last three kinds
+ *     error             kind, message, stack, refused, loose     are final
+ *     memory_exhausted
  *
  * The reading side here is the parent's, and takes the worker for a liar: frame_decode() checks
  * one frame by itself, frame_guard_check() whether it may come now.
@@ -46,7 +52,6 @@ enum frame_type {
     FRAME_MEMORY_EXHAUSTED,
     FRAME_TYPE_COUNT,
 };
-const char *frame_type_name(enum frame_type t);
 
 enum console_level { CONSOLE_PLAIN, CONSOLE_WARN, CONSOLE_ERROR };
 

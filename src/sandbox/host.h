@@ -41,8 +41,7 @@ bool sandbox_idle(const struct sandbox *s);
 void sandbox_free(struct sandbox *s);
 
 /* One script variable of a backing server. `exact`: declared tool names (or aliases) among
- * those that a proxy otherwise hides ("catch", "toString",
- * ...: MS-43), which are to be callable. */
+ * those that it otherwise hides (sandbox/hidden.h), which are to be callable. */
 struct script_global {
     struct str name;
     const struct str *exact;
@@ -87,8 +86,8 @@ struct script_end {
 struct script;
 
 struct script_ops {
-    /* `await server.key(args)`. args is JSON object text. Answer with script_reply() or
-     * script_reply_error(), in any order. */
+    /* `await server.key(args)`. args is the text of one JSON object, on one line. Answer with
+     * script_reply() or script_reply_error(), in any order. */
     void (*on_call)(void *ctx, uint32_t id, struct str global, struct str key, struct str args);
     /* results.get(id) (MS-68): answer at once in the same way. */
     void (*on_get_result)(void *ctx, uint32_t id, struct str key);

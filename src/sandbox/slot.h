@@ -3,8 +3,8 @@
  * One worker process as its parent sees it: started, its frames cut, decoded and checked,
  * killed, reaped. It serves one script.
  *
- *   starting --"ready"--> ready --slot_give--> running --final frame--> finished          any
- * --exit and end of socket--> gone
+ *   starting --"ready"--> ready --slot_give()--> running --final frame--> finished
+ *   any of them --exit and end of socket--> gone
  *
  * A frame that breaks the protocol kills the worker at once; on_gone then tells what it did
  * (WK-5).
@@ -32,18 +32,21 @@ struct slot_ops {
     void (*on_gone)(void *ctx, struct slot *s, const struct slot_gone *how);
 };
 
-/* Nothing is called back from inside. */
+/* NULL with *e: no process could be started. `limits` must outlive the slot. Nothing is called
+ * back from inside. */
 struct slot *slot_start(struct loop *l, const struct sandbox_limits *limits, bool unsandboxed,
                         const struct slot_ops *ops, void *ctx, struct error *e);
 bool slot_is_ready(const struct slot *s);
-/* Hands the script's frame over, and with it the slot: frames and the end go to ctx from now
- * on. */
+/* Of a ready slot: hands the script's frame over, and with it the slot. Frames and the end go
+ * to ctx from now on. */
 void slot_give(struct slot *s, struct str script_frame, size_t nglobals,
                const struct slot_ops *ops, void *ctx);
+/* One whole frame. A worker that reads nothing until the queue is full is killed. */
 void slot_send(struct slot *s, struct str frame);
+/* The books of what has been called and answered; the slot's own. */
 struct frame_guard *slot_guard(struct slot *s);
-void slot_mute(
-    struct slot *s); /* nothing is called back any more; slot_free() may come later */
+/* Nothing is called back any more; slot_free() may come later. */
+void slot_mute(struct slot *s);
 void slot_kill(struct slot *s); /* on_gone follows */
 /* Kills, and reaps in the background; nothing is called back any more. May be called from its
  * own callbacks. */

@@ -10,11 +10,19 @@
 #include "loop/timer.h"
 #include "sandbox/host.h"
 
-/* The servers `srv` and `two` are in scope; `srv` declares a tool "catch". What a tool does is
- * told by its name: echo      answers its arguments             delay   the same after args.ms
- * milliseconds fail      fails with "srv.fail: boom"       never   does not answer big answers
- * a string of args.n bytes any other name answers {"tool":name,"args":arguments}.
- * results.get("known") is {"kept":[1,2]}, any other id an error. */
+/*
+ * The servers `srv` and `two` are in scope; `srv` declares a tool "catch". What a tool does is
+ * told by its name:
+ *
+ *     echo    answers its arguments
+ *     delay   the same after args.ms milliseconds
+ *     fail    fails with "srv.fail: boom"
+ *     never   does not answer
+ *     big     answers a string of args.n bytes
+ *     others  answer {"tool":name,"args":arguments}
+ *
+ * results.get("known") is {"kept":[1,2]}, any other id an error.
+ */
 struct run {
     struct sandbox_limits limits; /* set before run_start(); RUN() has the defaults */
     struct loop *loop;
