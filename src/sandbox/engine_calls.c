@@ -9,31 +9,13 @@
 
 #include "base/utf8.h"
 #include "sandbox/engine_impl.h"
-
-/* Names that a promise, a printer or a class test looks for: hidden, so that `await server` is
- * harmless. */
-static const char *const hidden[] = {
-    "then",      "catch",  "finally",  "constructor", "prototype",
-    "__proto__", "toJSON", "toString", "valueOf",     "inspect",
-};
-static const char *const always_hidden[] = { "then", "toJSON" };
-
-static bool is_one_of(const char *const *list, size_t n, struct str key)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (str_is(key, list[i]))
-            return true;
-    }
-    return false;
-}
-
-#define IS_ONE_OF(list, key) is_one_of(list, sizeof(list) / sizeof((list)[0]), key)
+#include "sandbox/hidden.h"
 
 static bool is_callable(const struct server_global *s, struct str key)
 {
-    if (!IS_ONE_OF(hidden, key))
+    if (!script_hides(key))
         return true;
-    if (IS_ONE_OF(always_hidden, key))
+    if (script_always_hides(key))
         return false;
     for (size_t i = 0; i < s->nexact; i++) {
         if (str_eq(s->exact[i], key))
