@@ -10,14 +10,19 @@ import { buildTools, median } from './lib.mjs';
 import * as ours from './ours.mjs';
 import { prepareRivals, rivalFigure, rivalRound } from './rivals.mjs';
 
-const { values: options } = parseArgs({ options: {
-    rounds: { type: 'string', default: '5' }, 'no-rivals': { type: 'boolean' }, json: { type: 'string' },
-} });
-const rounds = Number(options.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) {
-    console.error('bench: --rounds needs a number of at least 1');
-    process.exit(2);
+function readOptions() {
+    try {
+        const { values } = parseArgs({ options: {
+            rounds: { type: 'string', default: '5' }, 'no-rivals': { type: 'boolean' }, json: { type: 'string' },
+        } });
+        if (/^[1-9]\d{0,3}$/.test(values.rounds)) return values;
+        throw new Error(`--rounds '${values.rounds}': expected a number from 1 to 9999`);
+    } catch (e) {
+        console.error(`bench: ${e.message}\nusage: ./dev bench [--rounds N] [--no-rivals] [--json FILE]`);
+        process.exit(2);
+    }
 }
+const options = readOptions(), rounds = Number(options.rounds);
 const say = text => process.stderr.write(`bench: ${text}\n`);
 
 // --- measuring ------------------------------------------------------------------------------------------------------------
