@@ -17,15 +17,45 @@ static const char escape_of[256] = {
     ['\f'] = 'f',    ['\r'] = 'r', [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\',
 };
 
+/* Is a byte of these eight below 0x20, a quote or a backslash? */
+static bool has_escape(uint64_t w)
+{
+    const uint64_t ones = UINT64_MAX / 255, highs = ones * 0x80;
+    uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\';
+
+    return (((w - ones * 0x20) & ~w) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+           highs;
+}
+
+/* Bytes at the front, in eights, that need no escape: nearly all of a long text. */
+static size_t plain_eights(struct str s)
+{
+    size_t n = 0;
+
+    for (uint64_t w; n + sizeof w <= s.n; n += sizeof w) {
+        memcpy(&w, s.p + n, sizeof w);
+        if (has_escape(w))
+            break;
+    }
+    return n;
+}
+
 /* Quotes valid UTF-8. */
 static void put_quoted(struct buf *b, struct str s)
 {
-    size_t start = 0;
+    size_t start = 0, looked = 0;
 
     buf_addc(b, '"');
     for (size_t i = 0; i < s.n; i++) {
-        char c = escape_of[(unsigned char)s.p[i]];
+        char c;
 
+        if (i >= looked) {
+            i += plain_eights(str_from(s, i));
+            looked = i + sizeof(uint64_t);
+            if (i == s.n)
+                break;
+        }
+        c = escape_of[(unsigned char)s.p[i]];
         if (!c)
             continue;
         buf_add(b, (struct str){ s.p + start, i - start });

@@ -249,9 +249,40 @@ static void misuse_of_the_writer_is_caught(void **state)
     }
 }
 
+/* Text is looked at in eights: each byte that needs an escape, at each place, beside bytes that
+ * do not. */
+static void escapes_are_found_wherever_they_stand(void **state)
+{
+    (void)state;
+    for (unsigned c = 1; c < 0x80; c++) {
+        for (size_t at = 0; at < 24; at++) {
+            auto_buf b = BUF(100), want = BUF(100);
+            char text[24];
+
+            memset(text, at % 2 ? 'x' : 0x7f, sizeof text);
+            text[at] = (char)c;
+            json_put_str(&b, (struct str){ text, sizeof text });
+            buf_addc(&want, '"');
+            buf_add(&want, (struct str){ text, at });
+            if (c == '"' || c == '\\')
+                buf_addf(&want, "\\%c", (int)c);
+            else if (c < 0x20 && strchr("\b\t\n\f\r", (int)c))
+                buf_addf(&want, "\\%c", "btn?fr"[c - '\b']);
+            else if (c < 0x20)
+                buf_addf(&want, "\\u%04x", c);
+            else
+                buf_addc(&want, (char)c);
+            buf_add(&want, (struct str){ text + at + 1, sizeof text - at - 1 });
+            buf_addc(&want, '"');
+            assert_bytes(buf_str(&b), buf_str(&want));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(escapes_are_found_wherever_they_stand),
         cmocka_unit_test(strings_are_escaped_and_always_valid),
         cmocka_unit_test(every_byte_survives_a_round_trip),
         cmocka_unit_test(numbers_are_written_so_that_they_read_back),
