@@ -149,31 +149,55 @@ bool engine_frame_send(struct engine *en, struct jw *w)
     return fits;
 }
 
+/* The id in a reply's text, which our parent writes with the id in a fixed place. */
+static uint32_t reply_id(struct str payload)
+{
+    static const struct str before = { "{\"type\":\"reply\",\"id\":", 21 };
+    struct str digits = str_from(payload, before.n);
+    uint32_t id = 0;
+
+    if (!str_starts(payload, before))
+        return 0;
+    for (; digits.n && digits.p[0] >= '0' && digits.p[0] <= '9'; digits = str_from(digits, 1))
+        id = id * 10 + (uint32_t)(digits.p[0] - '0');
+    return id;
+}
+
+/* The frame, or JS_UNINITIALIZED when the engine cannot read it here. */
+static JSValue parse_reply(struct engine *en, const char *text, size_t n)
+{
+    JSValue reply = JS_ParseJSON(en->ctx, text, n, "<reply>");
+
+    if (!JS_IsException(reply))
+        return reply;
+    JS_FreeValue(en->ctx, JS_GetException(en->ctx));
+    return JS_UNINITIALIZED;
+}
+
 bool engine_pump_io(struct engine *en, int timeout_ms)
 {
     struct str payload;
-    JSValue reply, id;
-    uint32_t n = 0;
+    struct reply r = { 0 };
 
     if (!en->io.receive(en->io.ctx, timeout_ms, &payload))
         return false;
-    reply = JS_ParseJSON(en->ctx, payload.p, payload.n, "<reply>");
-    if (JS_IsException(reply)) {
-        /* The parent checks its values; what it would not read, the script cannot have. */
-        JS_FreeValue(en->ctx, JS_GetException(en->ctx));
+    en->traffic += payload.n;
+    r.id = reply_id(payload);
+    r.value = parse_reply(en, payload.p, payload.n);
+    if (en->get_id && r.id == en->get_id) {
+        en->get_id = 0;
+        en->get_reply = JS_IsUninitialized(r.value) ? JS_EXCEPTION : r.value;
         return true;
     }
-    en->traffic += payload.n;
-    id = engine_own(en, reply, "id");
-    JS_ToUint32(en->ctx, &n, id);
-    if (en->get_id && n == en->get_id) {
-        en->get_id = 0;
-        en->get_reply = reply;
-        return true;
+    if (JS_IsUninitialized(r.value)) {
+        r.n = payload.n;
+        r.text = quota_alloc(en->quota, r.n + 1);
+        memcpy(r.text, payload.p, r.n);
+        r.text[r.n] = '\0';
     }
     en->replies =
         engine_grow(en, en->replies, sizeof *en->replies, en->nreplies + 1, &en->replies_cap);
-    en->replies[en->nreplies++] = reply;
+    en->replies[en->nreplies++] = r;
     return true;
 }
 
@@ -406,11 +430,29 @@ static void run_jobs(struct engine *en)
     }
 }
 
+/* From text, now that the stack is empty. What even so cannot be read fails its call. */
+static void parse_late(struct engine *en, struct reply *r)
+{
+    static const char why[] = "the result is nested too deep for the script's stack";
+
+    r->value = parse_reply(en, r->text, r->n);
+    quota_free(en->quota, r->text);
+    if (!JS_IsUninitialized(r->value))
+        return;
+    r->value = JS_NewObject(en->ctx);
+    engine_define(en, r->value, "id", JS_NewUint32(en->ctx, r->id));
+    engine_define(en, r->value, "error", JS_NewString(en->ctx, why));
+}
+
 static void act_on_replies(struct engine *en)
 {
     for (size_t i = 0; i < en->nreplies; i++) {
-        calls_reply(en, en->replies[i]);
-        JS_FreeValue(en->ctx, en->replies[i]);
+        struct reply r = en->replies[i]; /* acting on it may add some */
+
+        if (JS_IsUninitialized(r.value))
+            parse_late(en, &r);
+        calls_reply(en, r.value);
+        JS_FreeValue(en->ctx, r.value);
     }
     en->nreplies = 0;
 }
@@ -513,6 +555,11 @@ void engine_run(struct engine *en, struct str script_frame)
     JSValue source = read_script(en, script_frame);
     struct str text;
 
+    if (!JS_IsString(source)) {
+        JS_FreeValue(en->ctx, JS_GetException(en->ctx));
+        end_with_message(en, "script-stack-limit-kb is too small for any script");
+        return;
+    }
     en->deadline_ms = clock_ms() + en->timeout_ms;
     text.p = engine_text(en, source, &text.n);
     compile_and_start(en, text);

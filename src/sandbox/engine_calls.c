@@ -432,6 +432,8 @@ static JSValue results_get(JSContext *ctx, JSValueConst this_val, int argc, JSVa
             return engine_throw_timeout(en);
     }
     reply = en->get_reply;
+    if (JS_IsException(reply))
+        return engine_throw(en, "results.get: no room on the stack to read the value");
     error = engine_own(en, reply, "error");
     value = engine_own(en, reply, "value");
     JS_FreeValue(ctx, reply);

@@ -52,6 +52,15 @@ struct program {
     int line_shift; /* lines that the wrapper stands before the text */
 };
 
+/* A reply that waits. One that came while the script was too deep in its stack for the engine's
+ * parser is text until it is acted on. */
+struct reply {
+    uint32_t id;
+    JSValue value; /* the frame; JS_UNINITIALIZED: still text */
+    char *text;    /* from the quota, ends with NUL */
+    size_t n;
+};
+
 struct engine {
     struct quota *quota;
     struct engine_io io;
@@ -84,9 +93,9 @@ struct engine {
     size_t traffic;
     struct loose_promise *loose;
     size_t nloose, loose_cap;
-    uint32_t get_id; /* results.get waits for it; 0: not waiting */
-    JSValue get_reply;
-    JSValue *replies; /* arrived and not yet acted on */
+    uint32_t get_id;       /* results.get waits for it; 0: not waiting */
+    JSValue get_reply;     /* JS_EXCEPTION: could not be read where it was asked for */
+    struct reply *replies; /* arrived and not yet acted on */
     size_t nreplies, replies_cap;
 
     /* timers: a heap, earliest first */

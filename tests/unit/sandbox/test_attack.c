@@ -254,6 +254,19 @@ static void the_stack_limit_is_the_configured_one(void **state)
     assert_true(few > 100 && many > 20 * few);
 }
 
+/* the smallest that config.toml allows: no time is over, and the key is named */
+static void a_stack_limit_too_small_for_any_script_says_so(void **state)
+{
+    struct sandbox_limits l = DEFAULT_LIMITS;
+    struct run r;
+
+    l.stack_bytes = 1024;
+    run_with(&r, "1", &l);
+    assert_int_equal(r.outcome, SCRIPT_ERROR);
+    assert_has(r.message, "script-stack-limit-kb");
+    run_close(&r);
+}
+
 /* SEC-20: cancelled within 300 ms, also in a native loop; calls are dropped and nothing more is
  * said */
 static void on_cancel_time(void *ctx)
@@ -363,6 +376,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(resident_memory_stays_near_the_limit),
     cmocka_unit_test(deep_recursion_is_an_ordinary_error),
     cmocka_unit_test(the_stack_limit_is_the_configured_one),
+    cmocka_unit_test(a_stack_limit_too_small_for_any_script_says_so),
     cmocka_unit_test(a_cancelled_script_is_gone_at_once),
     cmocka_unit_test(sixty_four_spinning_scripts_leave_the_loop_responsive),
 };

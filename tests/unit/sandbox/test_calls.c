@@ -389,6 +389,14 @@ static void kept_results_are_read_with_and_without_await(void **state)
           "o.push(results.get('known').kept[0] + 10); await Promise.all(ps); "
           "o.push(results.get('known').kept[1] + 10); o",
           SCRIPT_OK, "[11,1,2,3,12]" },
+        /* Replies that come while the stack is full are not lost (each settles once it is
+         * empty), and results.get() itself throws or answers, but never hangs. */
+        { "let ps = []; for (let i = 0; i < 20; i++) ps.push(srv.echo({ i })); "
+          "const ask = () => { try { results.get('known') } catch {} }; "
+          "function deep() { try { return deep() } catch { "
+          "const end = Date.now() + 100; while (Date.now() < end) ask() } } "
+          "try { deep() } catch {} (await Promise.all(ps)).length",
+          SCRIPT_OK, "20" },
         { "let n = 0; for (let i = 0; i < 500; i++) n += results.get('known').kept[1]; n",
           SCRIPT_OK, "1000" },
     };
