@@ -73,18 +73,45 @@ static bool read_ints(struct loader *l, const struct toml_val *t, const struct i
     return true;
 }
 
+static void warn_of_key(struct loader *l, const struct toml_val *v, const char *meant)
+{
+    auto_buf path = BUF(512);
+
+    toml_put_path(&path, v);
+    ARENA_PUSH(l->a, &l->c->warnings) = str_of(arena_printf(
+        l->a, "%s: line %u: unknown key '%s' is ignored%s%s%s", l->c->path.p, v->line,
+        buf_z(&path), meant ? "; is it '" : "", meant ? meant : "", meant ? "'?" : ""));
+}
+
 /* Keys of a newer version must not disable the file, but a typing error should be seen. */
 static void warn_unknown(struct loader *l, const struct toml_val *t, const char *const *known)
 {
     size_t from = 0;
 
-    for (struct toml_val *v; (v = toml_unknown(t, known, &from)) && l->c->warnings.n < 100;) {
-        auto_buf path = BUF(512);
+    for (struct toml_val *v; (v = toml_unknown(t, known, &from)) && l->c->warnings.n < 100;)
+        warn_of_key(l, v, toml_meant(v->key, known));
+}
 
-        toml_put_path(&path, v);
-        ARENA_PUSH(l->a, &l->c->warnings) =
-            str_of(arena_printf(l->a, "%s: line %u: unknown key '%s' is ignored", l->c->path.p,
-                                v->line, buf_z(&path)));
+/* At the top level only what looks like a typing error is worth a word (CF-3). */
+static void warn_mistyped(struct loader *l, const struct toml_val *root)
+{
+    static const char *const known[] = {
+        "auto-sync",  "agents-syncing",  "sync-debounce-secs",
+        "hook-scope", "mcp-scope",       "auto-update",
+        "telemetry",  "agent",           "logging",
+        "defaults",   "registry",        "plugin-source",
+        "plugins",    "package-manager", "mcp",
+        "agents",     "tasks",           "task-agent",
+        NULL,
+    };
+    size_t from = 0;
+
+    for (struct toml_val *v;
+         (v = toml_unknown(root, known, &from)) && l->c->warnings.n < 100;) {
+        const char *meant = toml_meant(v->key, known);
+
+        if (meant)
+            warn_of_key(l, v, meant);
     }
 }
 
@@ -472,6 +499,7 @@ static bool read_file(struct loader *l)
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
         if (!sections[i](l, root))
             return false;
+    warn_mistyped(l, root);
     return true;
 }
 

@@ -89,7 +89,8 @@ struct config {
 
 /*
  * Never fails: an absent file is all defaults, a bad one all defaults with `malformed` and a
- * warning. Unknown keys at the top level are ignored, in [mcp], [[registry]] and
+ * warning. Unknown keys at the top level are ignored, with a warning where one is
+ * nearly a known one; in [mcp], [[registry]] and
  * [[package-manager]] they are errors, elsewhere warnings. `path` is always set.
  */
 void config_load(struct config *ret, const struct dirs *dirs, struct arena *a);

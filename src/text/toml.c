@@ -356,8 +356,7 @@ struct toml_val *toml_unknown(const struct toml_val *table, const char *const *k
     return NULL;
 }
 
-/* The known key that was mistyped, or NULL. */
-static const char *meant(struct str key, const char *const *known)
+const char *toml_meant(struct str key, const char *const *known)
 {
     const char *nearest = NULL;
     unsigned least = TYPO_MAX + 1;
@@ -382,7 +381,7 @@ bool toml_known_only(const struct toml_val *table, const char *const *known, str
 
     if (!odd)
         return true;
-    near = meant(odd->key, known);
+    near = toml_meant(odd->key, known);
     if (near)
         return toml_fail(e, odd, "is not a known key; is it '%s'?", near);
     for (; *known; known++)

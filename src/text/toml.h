@@ -160,6 +160,9 @@ bool toml_opt_array(const struct toml_val *table, const char *key, enum toml_kin
 struct toml_val *toml_unknown(const struct toml_val *table, const char *const *known,
                               size_t *from);
 
+/* The known key that was mistyped as `key`; NULL when it is near none. */
+const char *toml_meant(struct str key, const char *const *known);
+
 /* ERR_INVALID naming the first unknown member, and the key that it nearly is or all keys known
  * here; true when there is none. */
 bool toml_known_only(const struct toml_val *table, const char *const *known, struct error *e);

@@ -241,6 +241,40 @@ static void an_unknown_key_in_other_tables_is_a_warning(void **state)
     tree_free(&t);
 }
 
+/* CF-3: ignored; but [plugin] for [plugins] would leave on what was to be off, without a word.
+ */
+static void a_mistyped_key_at_the_top_is_a_warning(void **state)
+{
+    static const struct {
+        const char *text, *warning;
+    } cases[] = {
+        { "[plugin]\ndisable = [\"a\"]\n",
+          "line 1: unknown key 'plugin' is ignored; is it 'plugins'?" },
+        { "autosync = false\n",
+          "line 1: unknown key 'autosync' is ignored; is it 'auto-sync'?" },
+        { "[[registy]]\nname = \"a\"\n",
+          "line 1: unknown key 'registy' is ignored; is it 'registry'?" },
+        { "[plugins]\nuses = []\n",
+          "line 2: unknown key 'plugins.uses' is ignored; is it 'use'?" },
+        { "[something-new]\nx = 1\n", NULL },
+        { "auto-update = true\n[telemetry]\nx = 1\n[[plugin-source]]\nname = \"a\"\npath = "
+          "\"/p\"\n",
+          NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tree t = tree_new();
+        struct config c;
+
+        load(&t, cases[i].text, &c);
+        assert_false(c.malformed);
+        assert_int_equal(c.warnings.n, cases[i].warning ? 1 : 0);
+        if (cases[i].warning)
+            assert_has(c.warnings.v[0].p, cases[i].warning);
+        tree_free(&t);
+    }
+}
+
 static void a_file_that_is_no_file_is_malformed(void **state)
 {
     struct tree t = tree_new();
@@ -261,6 +295,7 @@ int main(void)
         cmocka_unit_test(the_mcp_scope_follows_the_hook_scope),
         cmocka_unit_test(a_mistake_turns_the_whole_file_off_and_is_named),
         cmocka_unit_test(an_unknown_key_in_other_tables_is_a_warning),
+        cmocka_unit_test(a_mistyped_key_at_the_top_is_a_warning),
         cmocka_unit_test(a_file_that_is_no_file_is_malformed),
     };
 
