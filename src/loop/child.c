@@ -50,7 +50,7 @@ struct child {
     struct lines lines;
     struct buf ring;     /* up to twice the ring: then the older half goes */
     struct timer *timer; /* one for all deadlines; made when first needed */
-    int64_t term_at, kill_at, drain_at, broken_at;
+    int64_t term_at, kill_at, drain_at, broken_at, mute_at;
     struct error stdin_why; /* to be told at broken_at */
     enum child_state state;
     struct child_exit how;
@@ -140,7 +140,8 @@ static int64_t min_ms(int64_t a, int64_t b)
 
 static void set_timer(struct child *c)
 {
-    int64_t at = min_ms(min_ms(c->term_at, c->kill_at), min_ms(c->drain_at, c->broken_at));
+    int64_t stop = min_ms(c->term_at, c->kill_at), pipes = min_ms(c->broken_at, c->mute_at);
+    int64_t at = min_ms(min_ms(stop, pipes), c->drain_at);
     int64_t ms = at - clock_ms();
 
     if (at == NEVER) {
@@ -173,7 +174,7 @@ static void on_deadline(void *ctx)
 {
     struct child *c = ctx;
     int64_t now = clock_ms();
-    bool broken = c->broken_at <= now;
+    bool broken = c->broken_at <= now, mute = c->mute_at <= now;
 
     if (c->drain_at <= now) {
         c->drain_at = NEVER;
@@ -188,9 +189,14 @@ static void on_deadline(void *ctx)
     }
     if (broken)
         c->broken_at = NEVER;
+    if (mute)
+        c->mute_at = NEVER;
     set_timer(c);
+    hold(c);
     if (broken && c->ops.on_stdin_broken)
         c->ops.on_stdin_broken(c->ctx, &c->stdin_why);
+    if (drop(c) && mute && c->ops.on_stdout_closed)
+        c->ops.on_stdout_closed(c->ctx);
 }
 
 /* ---- stdout and stderr ---- */
@@ -226,8 +232,14 @@ static void on_stdout_end(void *ctx, const struct error *why)
     hold(c);
     if (rest.n)
         c->ops.on_line(c->ctx, rest, false);
-    if (drop(c) && c->state == CHILD_DRAINING)
+    if (!drop(c))
+        return;
+    if (c->state == CHILD_DRAINING) {
         end(c);
+    } else if (c->state == CHILD_RUNNING) {
+        c->mute_at = clock_ms() + CHILD_DRAIN_MS; /* as for stdin: the exit says more */
+        set_timer(c);
+    }
 }
 
 static void ring_add(struct child *c, struct str s)
@@ -289,7 +301,7 @@ static void end(struct child *c)
         return;
     pipe_drain(c->err, LAST_BYTES_MAX);
     c->how.stdout_ended = c->stdout_ended;
-    c->term_at = c->kill_at = c->drain_at = NEVER;
+    c->term_at = c->kill_at = c->drain_at = c->mute_at = NEVER;
     set_timer(c);
     pipe_free(c->in);
     pipe_free(c->out);
@@ -308,7 +320,7 @@ static void exit_seen(struct child *c, int status)
     c->how.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     c->how.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     enter(c, CHILD_DRAINING);
-    c->broken_at = NEVER;
+    c->broken_at = c->mute_at = NEVER;
     if (c->stdout_ended) {
         end(c);
     } else if (!c->paused) {
@@ -526,6 +538,7 @@ struct child *child_start(struct loop *l, const struct child_opts *o,
         .kill_at = NEVER,
         .drain_at = NEVER,
         .broken_at = NEVER,
+        .mute_at = NEVER,
     };
     lines_init(&c->lines, o->max_line);
     if (!make_fds(&f, o, e) || !start(c, o, &f, e)) {

@@ -37,6 +37,9 @@ struct child_ops {
     /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for
      * CHILD_DRAIN_MS (ERR_CLOSED). */
     void (*on_stdin_broken)(void *ctx, const struct error *why);
+    /* Optional. stdout was closed while the program ran on for CHILD_DRAIN_MS: no more lines.
+     */
+    void (*on_stdout_closed)(void *ctx);
 };
 
 struct child_opts {

@@ -14,8 +14,8 @@
 #include "loop/pipe.h"
 #include "mcp/client_internal.h"
 
-/* A server whose stdin broke is usually about to exit; its exit status says more than the
- * broken pipe. */
+/* A server whose stdin or stdout broke is usually about to exit; its exit status says more
+ * than the broken pipe. */
 static const struct child_ladder broken_ladder = { .term_ms = 200, .kill_ms = 500 };
 
 #define COMMAND_SHOWN     200
@@ -224,10 +224,21 @@ static void on_stdin_broken(void *ctx, const struct error *why)
     child_stop(c->child, broken_ladder);
 }
 
+/* Nothing will be answered any more, however long it lives. */
+static void on_stdout_closed(void *ctx)
+{
+    struct mcp_client *c = ctx;
+
+    if (c->state == CLIENT_READY)
+        error_set(&c->broken, ERR_CLOSED, "server closed its output");
+    child_stop(c->child, broken_ladder);
+}
+
 static const struct child_ops child_ops = {
     .on_line = on_line,
     .on_exit = on_exit_of_child,
     .on_stdin_broken = on_stdin_broken,
+    .on_stdout_closed = on_stdout_closed,
 };
 
 bool client_spawn(struct mcp_client *c, struct error *e)

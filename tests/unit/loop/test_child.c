@@ -18,7 +18,7 @@ struct kid {
     struct loop *loop;
     struct child *c;
     struct buf lines; /* each followed by '|' */
-    int exits, broken, too_long;
+    int exits, broken, mute, too_long;
     struct child_exit how;
     struct error why;
     char err[1024];
@@ -74,9 +74,18 @@ static void on_broken(void *ctx, const struct error *why)
         loop_stop(k->loop);
 }
 
+static void on_mute(void *ctx)
+{
+    struct kid *k = ctx;
+
+    k->mute++;
+    loop_stop(k->loop);
+}
+
 static const struct child_ops ops = { .on_line = on_line,
                                       .on_exit = on_exit_,
-                                      .on_stdin_broken = on_broken };
+                                      .on_stdin_broken = on_broken,
+                                      .on_stdout_closed = on_mute };
 
 static void kid_start_in(struct kid *k, struct loop *l, const char *script, struct child_opts o)
 {
@@ -406,6 +415,31 @@ static void a_stalled_stdin_is_reported_while_others_proceed(void **state)
     kid_end_in(&stuck);
     kid_end(&other);
     (void)state;
+}
+
+/* A program without stdout that lives is told of, one that ends at once is not. */
+static void a_closed_stdout_is_reported_once(void **state)
+{
+    for (int keeper = 0; keeper < 2; keeper++) {
+        struct kid k = { 0 };
+
+        kid_start(&k, "echo last; exec 1>&-; exec sleep 100", keeper);
+        run_until_stopped(k.loop, GRACE_MS);
+        assert_int_equal(k.mute, 1);
+        assert_int_equal(k.exits, 0);
+        assert_string_equal(buf_z(&k.lines), "last|");
+        child_stop(k.c, (struct child_ladder){ 0, 500 });
+        wait_exit(&k);
+        assert_int_equal(k.mute, 1);
+        kid_end(&k);
+
+        k = (struct kid){ 0 };
+        kid_start(&k, "exec 1>&-; exit 3", keeper);
+        wait_exit(&k);
+        assert_int_equal(k.mute, 0);
+        assert_int_equal(k.how.code, 3);
+        kid_end(&k);
+    }
 }
 
 static void a_closed_stdin_is_reported_once(void **state)
@@ -814,6 +848,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_stdin_it_is_dev_null),
         cmocka_unit_test(a_stalled_stdin_is_reported_while_others_proceed),
         cmocka_unit_test(a_closed_stdin_is_reported_once),
+        cmocka_unit_test(a_closed_stdout_is_reported_once),
         cmocka_unit_test(a_program_sees_only_what_it_was_given),
         cmocka_unit_test(the_keeper_lets_go_of_the_pipes),
         cmocka_unit_test(the_environment_does_not_act_on_the_keeper),
