@@ -66,6 +66,17 @@ static void put_value(const struct script_end *end)
         out_put_text(stdout, end->result);
 }
 
+/* What a worker calls JSON is JSON as long as the worker is honest. */
+static void put_json(struct jw *w, struct str json)
+{
+    auto_json doc = { 0 };
+
+    if (json_parse(&doc, json, NULL))
+        jw_val(w, doc.root);
+    else
+        jw_str(w, json);
+}
+
 static void report_value(struct exec *x, const struct script_end *end)
 {
     struct jw *w = report_event(&x->report, "result");
@@ -78,7 +89,7 @@ static void report_value(struct exec *x, const struct script_end *end)
         jw_kint(w, "bytes", (int64_t)end->result_total);
         jw_end(w);
     } else {
-        jw_raw(w, end->result);
+        put_json(w, end->result);
     }
     jw_end(w);
 }

@@ -29,11 +29,7 @@ struct execution {
     void *ctx;
     struct script *script;
     struct arena a;
-    struct {
-        struct call **v;
-        size_t n, cap;
-    } calls; /* by id, ids grow by one from the first */
-    struct map by_id;
+    struct map calls; /* id -> struct call */
     struct {
         struct finished_call *v;
         size_t n, cap;
@@ -51,15 +47,27 @@ static void add_tag(struct execution *x, const char *text)
 
 static struct call *find_call(const struct execution *x, uint32_t id)
 {
-    return map_get(&x->by_id, (struct str){ (const char *)&id, sizeof id });
+    return map_get(&x->calls, (struct str){ (const char *)&id, sizeof id });
+}
+
+/* Nothing is called back for it any more. */
+static void drop_call(struct call *c)
+{
+    uint64_t handle = c->handle;
+
+    c->handle = 0;
+    if (handle)
+        backend_cancel(c->backend, handle);
 }
 
 static void free_execution(struct execution *x)
 {
-    for (size_t i = 0; i < x->calls.n; i++)
-        if (x->calls.v[i]->handle)
-            backend_cancel(x->calls.v[i]->backend, x->calls.v[i]->handle);
-    map_free(&x->by_id);
+    struct str id;
+    void *call;
+
+    for (size_t i = 0; map_next(&x->calls, &i, &id, &call);)
+        drop_call(call);
+    map_free(&x->calls);
     map_free(&x->off_shape);
     catalog_unref(x->catalog);
     arena_free(&x->a);
@@ -202,8 +210,7 @@ static void on_call(void *ctx, uint32_t id, struct str global, struct str key, s
     *c = (struct call){ .x = x, .id = id, .backend = s->backend, .server = s->name };
     c->what =
         str_of(arena_printf(&x->a, "%.*s.%.*s", STR_F(s->name), STR_F(utf8_cut(key, 256))));
-    ARENA_PUSH(&x->a, &x->calls) = c;
-    map_put(&x->by_id, (struct str){ (const char *)&id, sizeof id }, c);
+    map_put(&x->calls, (struct str){ (const char *)&id, sizeof id }, c);
     c->handle = backend_call(s->backend, key, args, on_answer, c);
 }
 
@@ -222,12 +229,9 @@ static void on_drop(void *ctx, uint32_t id)
 {
     struct execution *x = ctx;
     struct call *c = find_call(x, id);
-    uint64_t handle = c ? c->handle : 0;
 
-    if (!handle)
-        return;
-    c->handle = 0;
-    backend_cancel(c->backend, handle);
+    if (c)
+        drop_call(c);
 }
 
 static void tag_loose(struct execution *x, const struct script_loose_call *loose)
