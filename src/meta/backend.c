@@ -258,8 +258,8 @@ static void start_failed(struct backend *b, const struct error *why)
     release_start(b);
     if (++b->attempts > b->env->max_restarts) {
         enter(b, BACKEND_FAILED);
-        error_wrap(&b->failure, "failed %d times, not tried again in this session",
-                   b->attempts);
+        error_wrap(&b->failure, "failed %d time%s, not tried again in this session",
+                   b->attempts, b->attempts == 1 ? "" : "s");
     } else {
         for (int i = 1; i < b->attempts && delay < BACKEND_MAX_DELAY_MS; i++)
             delay *= 2;

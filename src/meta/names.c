@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "meta/names.h"
 
+#include <limits.h>
+
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "sandbox/hidden.h"
 
-/* Names longer than this take no part in edit distance: it is quadratic. */
-#define CLOSEST_MAX    64
-#define SHOWN_NAME_MAX 100
+#define SHOWN_NAME_MAX 100 /* bytes of a name in a message */
 
 struct names_bucket {
     const struct tool_names **v;
@@ -137,41 +137,18 @@ void names_free(struct names *n)
     *n = (struct names){ 0 };
 }
 
-/* Levenshtein distance of two short strings. */
-static unsigned distance(struct str a, struct str b)
-{
-    unsigned row[CLOSEST_MAX + 1];
-
-    for (size_t j = 0; j <= b.n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= a.n; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b.n; j++) {
-            unsigned change = diagonal + (a.p[i - 1] != b.p[j - 1]);
-            unsigned step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-            diagonal = row[j];
-            row[j] = change < step ? change : step;
-        }
-    }
-    return row[b.n];
-}
-
+/* The name that was probably meant: at least half of its letters are the same. */
 static struct str closest(const struct names *n, struct str loose)
 {
-    unsigned best = CLOSEST_MAX;
+    unsigned best = UINT_MAX;
     struct str name = { 0 }, key;
     void *value;
 
-    if (loose.n > CLOSEST_MAX)
-        return name;
     for (size_t i = 0; map_next(&n->loose, &i, &key, &value);) {
         const struct names_bucket *b = value;
-        unsigned d = key.n <= CLOSEST_MAX ? distance(loose, key) : CLOSEST_MAX;
+        unsigned d = str_distance(loose, key);
 
-        if (d < best) {
+        if (d < best && d <= (loose.n > key.n ? loose.n : key.n) / 2) {
             best = d;
             name = b->v[0]->tool->name;
         }
@@ -216,6 +193,11 @@ const struct tool *names_resolve(const struct names *n, struct str key, struct e
         return b->v[0]->tool;
     if (b)
         return fail_ambiguous(b, e);
+    if (n->hidden)
+        buf_addf(&near,
+                 " among those shown (%zu hidden by enabled-tools, disabled-tools or "
+                 "read-only)",
+                 n->hidden);
     hint = closest(n, loose);
     if (hint.n) {
         buf_addz(&near, "; the closest is '");

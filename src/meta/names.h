@@ -32,8 +32,8 @@ void names_build(struct names *ret, const struct toolset *tools,
 void names_free(struct names *n);
 
 /* Resolves a key as MS-45 says: exact, else loose with one hit. On failure NULL; *e names all
- * candidates, or the closest match, and points to list_tools; the caller puts "server.key: " in
- * front. */
+ * candidates, or the closest match if one is near, says how many tools are hidden, and points
+ * to list_tools; the caller puts "server.key: " in front. */
 const struct tool *names_resolve(const struct names *n, struct str key, struct error *e);
 
 /* [A-Za-z_$][A-Za-z0-9_$]* */

@@ -166,11 +166,11 @@ static void too_many_failed_starts_are_final(void **state)
     b = backend_new(&w.env, def);
     for (int i = 0; i < 3; i++) { /* MS-54: later calls answer immediately */
         call_tool(&t, &w, b, "echo", "{}");
-        assert_has(t.why.msg, "failed 1 times, not tried again in this session: start failed");
+        assert_has(t.why.msg, "failed 1 time, not tried again in this session: start failed");
         told_free(&t);
     }
     assert_int_equal(backend_state(b), BACKEND_FAILED);
-    assert_has(problems_of(&w, b), "a: failed 1 times, not tried again in this session: ");
+    assert_has(problems_of(&w, b), "a: failed 1 time, not tried again in this session: ");
     describe(&t, &w, b);
     assert_int_not_equal(t.why.kind, ERR_NONE);
     told_free(&t);

@@ -52,6 +52,8 @@ static void keys_resolve_exactly_first_then_loosely(void **state)
     assert_null(names_resolve(&n, STR("list_dri"), &e));
     assert_non_null(strstr(e.msg, "closest is 'list-dir'"));
     assert_non_null(strstr(e.msg, "list_tools"));
+    assert_null(names_resolve(&n, STR("nothing_like_it"), &e));
+    assert_null(strstr(e.msg, "closest"));
     drop(&set, &n);
 }
 
@@ -130,8 +132,10 @@ static void filters_hide_tools(void **state)
         load(&set, &n, tools, &cases[i].f);
         assert_int_equal(n.n, cases[i].visible);
         assert_int_equal(n.hidden, 3 - cases[i].visible);
-        if (cases[i].visible == 1)
+        if (cases[i].visible == 1) {
             assert_null(names_resolve(&n, STR("N"), &e));
+            assert_non_null(strstr(e.msg, "(2 hidden by "));
+        }
         drop(&set, &n);
     }
 }
