@@ -96,7 +96,10 @@ describe('waiting', { concurrency: 3 }, () => {
     });
     row('SEC-41: a list that never ends is cut at the caps', {
         bad: { on: { 'tools/list': [{ line: '{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"t$ID","inputSchema":{}},{"name":"echo","inputSchema":{}}],"nextCursor":"c$ID"}}' }] } },
-        check: (r, place) => assert.ok(place.received('bad').filter(m => m.method === 'tools/list').length <= 101),
+        check: (r, place) => {
+            assert.deepEqual(r.value, {});
+            assert.ok(place.received('bad').filter(m => m.method === 'tools/list').length <= 101);
+        },
     });
     row('SEC-41: a list that repeats its cursor ends with a problem line', {
         bad: { on: { 'tools/list': [{ line: '{"jsonrpc":"2.0","id":$ID,"result":{"tools":[{"name":"echo","inputSchema":{}}],"nextCursor":"same"}}' }] } },

@@ -409,12 +409,15 @@ describe('MS-3 MCP-S2: the end of input', { concurrency: 2 }, () => {
 
 scenario('MS-2 MCP-S2: a discover probe, killed, leaves nothing and started nothing', async place => {
     place.peers({ alpha: basic() });
+    const files = () => fs.readdirSync(place.dir, { recursive: true }).sort();
+    const before = files();
     const s = await place.open({ revision: MODERN });
     await s.result('server/discover');
     assert.deepEqual(s.tree(), [], 'no worker is kept warm for a probe');
     s.child.kill('SIGKILL');
     await s.exited;
     s.exit.code = null;
+    assert.deepEqual(files(), before, 'nothing was written');
     assert.equal(place.starts('alpha'), 0);
     const t = await place.open({ revision: MODERN });
     await t.result('tools/list');

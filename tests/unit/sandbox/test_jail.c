@@ -141,10 +141,13 @@ static void a_worker_has_no_descriptors_but_its_socket(void **state)
 {
     struct run r;
     pid_t pid = warm_worker(&r);
-    auto_free char *dir = mem_printf("/proc/%d/fd", (int)pid);
+    char dir[64];
     struct dirent *d;
-    DIR *fds = opendir(dir);
+    DIR *fds;
     unsigned seen = 0;
+
+    snprintf(dir, sizeof dir, "/proc/%d/fd", (int)pid);
+    fds = opendir(dir);
 
     if (!fds) { /* not dumpable: only root may look */
         run_close(&r);
