@@ -163,7 +163,8 @@ static void on_request(void *ctx, const struct rpc_msg *m)
     method = method_for(s, m->method, rev);
     if (!method)
         refuse_method(s, m);
-    else if (method->by_handler && s->nreqs >= MCP_SERVER_MAX_REQUESTS)
+    else if (method->by_handler &&
+             (s->nreqs >= MCP_SERVER_MAX_REQUESTS || s->held + s->line_n > MCP_SERVER_MAX_HELD))
         refuse(s, m->id, RPC_INTERNAL_ERROR, "too many open requests");
     else
         method->run(mcp_req_new(s, m, method, rev));
@@ -322,6 +323,7 @@ struct mcp_server *mcp_server_new(struct loop *l, const struct mcp_server_def *d
 
 bool mcp_server_feed(struct mcp_server *s, struct str line)
 {
+    s->line_n = line.n;
     return peer_feed(s->peer, line);
 }
 

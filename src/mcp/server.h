@@ -20,6 +20,7 @@
 
 #define MCP_SERVER_MAX_REQUESTS 512 /* open at once; one more is answered -32603 */
 #define MCP_SERVER_MAX_LISTENS  64
+#define MCP_SERVER_MAX_HELD     ((size_t)64 << 20) /* text of open requests; beyond: -32603 */
 #define MCP_SERVER_MAX_BATCH \
     1024 /* messages in one 2025-03-26 array; more is answered -32600 */
 

@@ -58,6 +58,7 @@ struct mcp_req {
     enum mcp_rev rev;
     enum req_state state;
     struct arena arena;
+    size_t line_n; /* of the line it came in, which lives as long as it */
     struct rpc_doc *doc;
     yyjson_val *params;
     struct str id; /* JSON text, as received */
@@ -91,6 +92,8 @@ struct mcp_server {
 
     struct mcp_req *reqs; /* open, newest first */
     size_t nreqs;
+    size_t held;            /* bytes of the lines that open requests came in */
+    size_t line_n;          /* of the line being fed */
     struct listen *listens; /* oldest first */
     size_t nlistens;
 

@@ -33,6 +33,8 @@ struct mcp_req *mcp_req_new(struct mcp_server *s, const struct rpc_msg *m,
     r->method = method;
     r->rev = rev;
     r->doc = rpc_doc_ref(m->doc);
+    r->line_n = s->line_n;
+    s->held += r->line_n;
     r->params = m->params;
     r->id = arena_str(&r->arena, m->id);
     r->token = token_of(&r->arena, m->params);
@@ -67,6 +69,7 @@ static void unlink_req(struct mcp_req *r)
     r->prev = r->next = NULL;
     r->s = NULL;
     s->nreqs--;
+    s->held -= r->line_n;
     timer_free(r->pace);
     r->pace = NULL;
 }

@@ -173,6 +173,30 @@ static void a_batch_of_too_many_messages_is_refused_whole(void **state)
     script_server_free(s);
 }
 
+/* Requests keep the line they came in: many long ones at once are refused, and room comes back.
+ */
+static void the_text_of_open_requests_is_bounded(void **state)
+{
+    struct script_server *s = script_server_new(NULL);
+    const char *const *last;
+
+    for (int i = 0; i < 5; i++) {
+        auto_buf line = BUF(32 << 20);
+
+        buf_addf(&line, ">{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",", i + 1);
+        buf_addz(&line, "\"params\":{\"name\":\"slow\",\"pad\":\"");
+        buf_fill(&line, 'x', 15 << 20);
+        buf_addz(&line, "\"}}");
+        script_line(s, buf_z(&line));
+    }
+    for (last = LINES("!open 4", ERR("5", "-32603"), "!finish", TEXT("4", "finished"),
+                      TEXT("3", "finished"), TEXT("2", "finished"), TEXT("1", "finished"),
+                      ">{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}", OK("6", "{}"));
+         *last; last++)
+        script_line(s, *last);
+    script_server_free(s);
+}
+
 static void a_server_freed_inside_a_batch_is_not_touched_again(void **state)
 {
     struct script_server *s = script_server_new(NULL);
@@ -533,6 +557,7 @@ int main(void)
         cmocka_unit_test(base_rules),
         cmocka_unit_test(batches),
         cmocka_unit_test(a_batch_of_too_many_messages_is_refused_whole),
+        cmocka_unit_test(the_text_of_open_requests_is_bounded),
         cmocka_unit_test(a_server_freed_inside_a_batch_is_not_touched_again),
         cmocka_unit_test(tools),
         cmocka_unit_test(a_definition_loses_what_the_revision_lacks),
