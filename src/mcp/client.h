@@ -73,8 +73,8 @@ pid_t mcp_client_pid(const struct mcp_client *c);
 /*
  * tools/list over all pages. `tools` is a JSON array text of the raw tool objects as the server
  * wrote them, valid during the call. `note` is not empty when the list was ended by a cap or a
- * repeated cursor (a problem line, MS-19), or when it holds tools that need task support: those
- * are listed, and a call of one fails at once (mcp.md 7.1).
+ * repeated cursor (a problem line, MS-19). Tools that need task support are listed, and a call
+ * of one fails at once (mcp.md 7.1).
  */
 typedef void (*mcp_tools_fn)(void *ctx, struct str tools, struct str note,
                              const struct error *e);

@@ -17,7 +17,6 @@
 struct gathered {
     struct buf tools; /* JSON array text, not closed yet */
     struct buf note;
-    struct buf tasks;   /* names that need task support, for the note */
     struct map cursors; /* seen */
     size_t pages, ntools;
 };
@@ -81,7 +80,6 @@ static void call_free(struct mcp_call *call)
     if (call->list) {
         buf_free(&call->list->tools);
         buf_free(&call->list->note);
-        buf_free(&call->list->tasks);
         map_free(&call->list->cursors);
         free(call->list);
     }
@@ -275,24 +273,16 @@ __attribute__((format(printf, 2, 3))) static void note(struct gathered *g, const
     buf_addz(&g->note, text);
 }
 
-static void remember_task_tool(struct mcp_client *c, struct gathered *g, yyjson_val *tool)
+static void remember_task_tool(struct mcp_client *c, yyjson_val *tool)
 {
-    struct str name = json_str(json_get(tool, "name"));
-
-    if (!mcp_tool_needs_task(tool))
-        return;
-    map_put(&c->task_tools, name, c);
-    if (g->tasks.n)
-        buf_addz(&g->tasks, ", ");
-    utf8_put_clean(&g->tasks, utf8_cut(name, 64));
+    if (mcp_tool_needs_task(tool))
+        map_put(&c->task_tools, json_str(json_get(tool, "name")), c);
 }
 
 static void finish_list(struct mcp_call *call)
 {
     struct gathered *g = call->list;
 
-    if (g->tasks.n)
-        note(g, "tools that need task support cannot be called: %s", buf_z(&g->tasks));
     buf_addc(&g->tools, ']');
     call_unlink(call);
     call->on_tools(call->ctx, buf_str(&g->tools), buf_str(&g->note), NULL);
@@ -316,7 +306,7 @@ static bool add_page(struct mcp_call *call, yyjson_val *tools)
             note(g, "tool list is too large");
             return false;
         }
-        remember_task_tool(call->c, g, it.val);
+        remember_task_tool(call->c, it.val);
     }
     return true;
 }
@@ -372,7 +362,6 @@ void mcp_client_list_tools(struct mcp_client *c, int timeout_ms, mcp_tools_fn do
     call->list = NEW(struct gathered);
     call->list->tools = BUF(MCP_LIST_MAX);
     call->list->note = BUF(NOTE_MAX);
-    call->list->tasks = BUF(NOTE_MAX / 2);
     buf_addc(&call->list->tools, '[');
     send_first(call);
 }

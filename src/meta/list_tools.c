@@ -271,6 +271,8 @@ static void put_described(struct buf *out, const struct tool *t)
     struct str text = str_trim(t->description);
 
     put_name(out, t->name);
+    if (t->needs_task)
+        buf_addz(out, " (runs only as a task: cannot be called)");
     if (text.n) {
         buf_addz(out, " - ");
         put_first_line(out, text);
