@@ -230,6 +230,27 @@ static void without_servers_it_says_so(void **state)
     list_close(&l);
 }
 
+/* mcp.md 7.1: a tool that we cannot call is reported where it is listed, in every detail that
+ * has room for it. */
+static void a_tool_that_needs_a_task_is_listed_as_such(void **state)
+{
+    static const char tools[] = "[{\"name\":\"research\",\"description\":\"Looks far.\","
+                                "\"execution\":{\"taskSupport\":\"required\"}}]";
+    struct listed l = { 0 };
+
+    (void)state;
+    world_open(&l.w);
+    add(&l, "far", tools);
+    assert_string_equal(
+        list(&l, "{}"),
+        "far:\n  research (runs only as a task: cannot be called) - Looks far.");
+    assert_string_equal(
+        list(&l, "{\"detail\":\"full\"}"),
+        "declare const far: {\n  /** Looks far. (runs only as a task: cannot be "
+        "called here) */\n  research(): Promise<unknown>;\n};");
+    list_close(&l);
+}
+
 static const char *many_tools(struct world *w, int n, size_t describe)
 {
     auto_buf text = BUF((size_t)32 << 20);
@@ -365,6 +386,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arguments_are_checked),
     cmocka_unit_test(hidden_tools_are_counted),
     cmocka_unit_test(without_servers_it_says_so),
+    cmocka_unit_test(a_tool_that_needs_a_task_is_listed_as_such),
     cmocka_unit_test(the_index_gets_coarser_to_stay_small),
     cmocka_unit_test(a_large_inventory_does_not_stop_the_loop),
     cmocka_unit_test(a_cancelled_listing_ends_the_wait_alone),
