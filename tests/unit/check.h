@@ -36,6 +36,19 @@ static inline void check_str(struct str got, struct str want, const char *file, 
     _fail(file, line);
 }
 
+/* The part is in the text, or is not. */
+#define assert_has(text, part)   check_has((text), (part), true, __FILE__, __LINE__)
+#define assert_lacks(text, part) check_has((text), (part), false, __FILE__, __LINE__)
+
+static inline void check_has(const char *text, const char *part, bool want, const char *file,
+                             int line)
+{
+    if ((text && strstr(text, part)) == want)
+        return;
+    print_error("%s '%s' in:\n%s\n", want ? "no" : "unwanted", part, text ? text : "(null)");
+    _fail(file, line);
+}
+
 /* Bounds on time are multiplied by this: sanitizers and busy machines are slow. */
 static inline int slack(void)
 {

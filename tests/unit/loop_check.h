@@ -40,13 +40,15 @@ static inline void stop_loop(void *ctx)
     loop_stop(ctx);
 }
 
-/* Lets the loop run for so long, whatever happens. */
+/* Lets the loop run for so long, whatever happens and whoever stops it. */
 static inline void run_for(struct loop *l, int ms)
 {
-    struct timer *t = timer_new(l, stop_loop, l);
+    struct patience p = { .loop = l };
+    struct timer *t = timer_new(l, lose_patience, &p);
 
     timer_set(t, ms);
-    loop_run(l);
+    while (!p.over)
+        loop_run(l);
     timer_free(t);
 }
 

@@ -74,18 +74,18 @@ void session_start(struct session *s, enum mcp_era_hint hint, int startup_ms,
     assert_false(s->ready || s->closed);
 }
 
-static struct timer *patience_start(struct time_out *p, struct session *s, int ms)
+static struct timer *patience_start(struct patience *p, struct session *s, int ms)
 {
-    struct timer *t = timer_new(s->loop, time_is_over, p);
+    struct timer *t = timer_new(s->loop, lose_patience, p);
 
-    *p = (struct time_out){ .loop = s->loop };
+    *p = (struct patience){ .loop = s->loop };
     timer_set(t, ms * slack());
     return t;
 }
 
 void session_until(struct session *s, const bool *flag, int ms)
 {
-    struct time_out p;
+    struct patience p;
     struct timer *t = patience_start(&p, s, ms);
 
     while (!*flag && !p.over)
@@ -98,7 +98,7 @@ void session_until(struct session *s, const bool *flag, int ms)
 
 void session_until_count(struct session *s, const unsigned *count, unsigned n, int ms)
 {
-    struct time_out p;
+    struct patience p;
     struct timer *t = patience_start(&p, s, ms);
 
     while (*count < n && !p.over)

@@ -3,33 +3,9 @@
 #ifndef SYM_TEST_MCP_SUPPORT_H
 #define SYM_TEST_MCP_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../loop_check.h"
 
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "loop/loop.h"
-#include "loop/timer.h"
 #include "text/json.h"
-
-/* Bounds on time are multiplied by this: sanitizers and busy machines are slow. */
-static inline int slack(void)
-{
-    const char *s = getenv("TEST_SLACK");
-    int n = s ? atoi(s) : 0;
-
-    return n > 0 ? n : 4;
-}
 
 static inline void parse(struct json *ret, struct str text)
 {
@@ -79,31 +55,6 @@ static inline void assert_matches(struct str got, const char *want, const char *
     parse(&w, str_of(want));
     if (!matches(g.root, w.root))
         fail_msg("%s\n  got:  %.*s\n  want: %s", where, STR_F(str_upto(got, 2000)), want);
-}
-
-struct time_out {
-    struct loop *loop;
-    bool over;
-};
-
-static inline void time_is_over(void *ctx)
-{
-    struct time_out *t = ctx;
-
-    t->over = true;
-    loop_stop(t->loop);
-}
-
-/* Lets the loop run for so long, whatever happens and whoever stops it. */
-static inline void run_for(struct loop *l, int ms)
-{
-    struct time_out state = { .loop = l };
-    struct timer *t = timer_new(l, time_is_over, &state);
-
-    timer_set(t, ms);
-    while (!state.over)
-        loop_run(l);
-    timer_free(t);
 }
 
 #endif

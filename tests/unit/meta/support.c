@@ -252,14 +252,6 @@ const char *problems_of(struct world *w, const struct backend *b)
     return arena_z(&w->a, buf_str(&text));
 }
 
-void check_has(const char *text, const char *part, bool want, const char *file, int line)
-{
-    if ((text && strstr(text, part)) == want)
-        return;
-    print_error("%s '%s' in:\n%s\n", want ? "no" : "unwanted", part, text ? text : "(null)");
-    _fail(file, line);
-}
-
 int support_main(int argc, char **argv, int (*run)(void))
 {
     if (argc > 1 && strcmp(argv[1], "keeper") == 0)

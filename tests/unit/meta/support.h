@@ -68,10 +68,6 @@ void told_free(struct told *t);
 /* All problem lines of a backend, each with a newline. */
 const char *problems_of(struct world *w, const struct backend *b);
 
-#define assert_has(text, part)   check_has((text), (part), true, __FILE__, __LINE__)
-#define assert_lacks(text, part) check_has((text), (part), false, __FILE__, __LINE__)
-void check_has(const char *text, const char *part, bool want, const char *file, int line);
-
 /* The test's main: acts as the keeper or the script worker when started as one. */
 int support_main(int argc, char **argv, int (*run)(void));
 

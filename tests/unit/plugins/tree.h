@@ -70,10 +70,4 @@ static inline void put_predicate(struct buf *b, const struct predicate *p)
         buf_addc(b, ')');
 }
 
-static inline void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' does not contain '%s'", text, part);
-}
-
 #endif

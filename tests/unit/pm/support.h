@@ -9,12 +9,6 @@
 #include "base/file.h"
 #include "base/path.h"
 
-static inline void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in '%s'", part, text);
-}
-
 /* A temporary directory, removed by scratch_free(). */
 struct scratch {
     struct arena arena;

@@ -207,14 +207,6 @@ void check_z(const char *got, const char *want, const char *file, int line)
     _fail(file, line);
 }
 
-void check_has(const char *text, const char *part, const char *file, int line)
-{
-    if (text && strstr(text, part))
-        return;
-    print_error("got  '%s'\nwant '...%s...'\n", text ? text : "(null)", part);
-    _fail(file, line);
-}
-
 void run_rows(const struct row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

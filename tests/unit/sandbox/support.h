@@ -72,10 +72,8 @@ struct row {
 void run_rows(const struct row *rows, size_t n);
 #define RUN_ROWS(rows) run_rows(rows, ARRAY_LEN(rows))
 
-#define assert_z(got, want)    check_z((got), (want), __FILE__, __LINE__)
-#define assert_has(text, part) check_has((text), (part), __FILE__, __LINE__)
+#define assert_z(got, want) check_z((got), (want), __FILE__, __LINE__)
 void check_z(const char *got, const char *want, const char *file, int line);
-void check_has(const char *text, const char *part, const char *file, int line);
 
 /* The test's main: acts as the worker when started as one. */
 #define TEST_MAIN(tests)                                  \
