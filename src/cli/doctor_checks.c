@@ -202,11 +202,6 @@ int findings_end(struct findings *f)
 
 /* ---- the inventory ---- */
 
-static struct str printed(char *text)
-{
-    return str_of(text);
-}
-
 /* Why this directory is the root: the markers of CF-2 that it holds. */
 static struct str markers(struct arena *a, const struct workspace *ws)
 {
@@ -229,7 +224,7 @@ static void put_versions(struct findings *f)
 {
     struct row row = { .type = "version", .name = STR("symposium"), .state = SYM_VERSION };
 
-    row.detail = printed(arena_printf(f->a, "%s; %s", sandbox_engine(), SYM_LIBRARIES));
+    row.detail = str_of(arena_printf(f->a, "%s; %s", sandbox_engine(), SYM_LIBRARIES));
     if (cli.json)
         findings_row(f, &row);
     else
@@ -288,8 +283,8 @@ static void put_package_managers(struct findings *f, const struct resolution *re
         row.detail = pm_failure(f->a, res, pm->name);
         row.state = row.detail.n ? "failed" : "ok";
         if (!row.detail.n)
-            row.detail = printed(arena_printf(f->a, "%zu direct dependenc%s (%s)", n,
-                                              n == 1 ? "y" : "ies", pm->file));
+            row.detail = str_of(arena_printf(f->a, "%zu direct dependenc%s (%s)", n,
+                                             n == 1 ? "y" : "ies", pm->file));
         findings_row(f, &row);
     }
 }
@@ -302,7 +297,7 @@ static void put_plugins(struct findings *f, const struct resolution *res)
 
         row.state = plugin_state_name(st->state);
         if (st->state != PLUGIN_ACTIVE && st->registry.n)
-            row.detail = printed(
+            row.detail = str_of(
                 arena_printf(f->a, "%.*s [%.*s]", STR_F(st->reason), STR_F(st->registry)));
         findings_row(f, &row);
     }
@@ -317,8 +312,8 @@ static void check_trust(struct findings *f, const struct resolution *res)
 
         if (st->state == PLUGIN_GATED && str_find(st->reason, STR("not trusted")) != SIZE_MAX)
             findings_problem(f,
-                             printed(arena_printf(f->a, "plugin '%.*s': %.*s", STR_F(st->name),
-                                                  STR_F(st->reason))),
+                             str_of(arena_printf(f->a, "plugin '%.*s': %.*s", STR_F(st->name),
+                                                 STR_F(st->reason))),
                              "");
     }
 }
@@ -353,8 +348,8 @@ void doctor_inventory(struct findings *f, const struct catalog *c, const struct 
             findings_note(f, res->warnings.v[i]);
     if (!res->plugins.n)
         findings_note(f,
-                      printed(arena_printf(f->a, "no plugins yet; the first goes to %s/plugins",
-                                           dirs->config)));
+                      str_of(arena_printf(f->a, "no plugins yet; the first goes to %s/plugins",
+                                          dirs->config)));
 }
 
 /* ---- the sandbox ---- */
