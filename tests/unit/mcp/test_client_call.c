@@ -41,6 +41,9 @@ static const struct row rows[] = {
       "{\"content\":[{\"type\":\"odd\"}],\"structuredContent\":[1e400,-0,9007199254740993,123456789012345678901234567890],\"x\":{}}", NULL, NULL, { 0 } },
     { "MCP-C10: an error answer is the server's message", { LEGACY, CALL FAIL("-32002", "no such thing") }, NULL, "no such thing", NULL, { 0 } },
     { "an error without a message tells its code", { LEGACY, CALL FAIL("-32602", "") }, NULL, "error -32602", NULL, { 0 } },
+    { "MCP-C8: ttlMs keeps no answer: the same call is made again",
+      { MODERN, "tools/call#1=>" RES("$ID", "{\"resultType\":\"complete\",\"content\":[],\"ttlMs\":60000,\"cacheScope\":\"public\"}"), CALL GOOD },
+      "{\"content\":[]}", NULL, TEXT("good"), { 0 } },
     /* MCP-C5 */
     { "MCP-C5: an absent resultType is complete", { MODERN, CALL GOOD }, TEXT("good"), NULL, NULL, { 0 } },
     { "MCP-C5: an unknown one is invalid", { MODERN, CALL RES("$ID", "{\"resultType\":\"task\",\"content\":[]}") }, NULL, "unknown resultType 'task'", NULL, { 0 } },
