@@ -200,7 +200,7 @@ bool spawn(const struct spawn_opts *o, struct spawned *ret, struct error *e)
         return false;
     w.cwd_fd = cwd_fd;
     if (!o->path && (w.exec_fd = self_exe_fd()) < 0)
-        return error_set(e, ERR_SYS, "cannot open our own executable");
+        return error_set(e, ERR_SYS, "cannot open /proc/self/exe, our own executable");
     pid = launch(&w);
     if (pid < 0)
         return error_set(e, ERR_SYS, "cannot make a process for '%s'", o->argv[0]);
