@@ -96,7 +96,6 @@ bool client_spawn(struct mcp_client *c, struct error *e);
 /* The process ended before the era was known. True: a new one was started. */
 bool client_start_again(struct mcp_client *c);
 void client_on_probe_wait(void *ctx);
-void client_listen(struct mcp_client *c);
 
 /* client_call.c */
 struct mcp_call *client_call_by_wire_id(struct mcp_client *c, struct str id);

@@ -50,6 +50,47 @@ static enum support support_of(yyjson_val *versions, enum mcp_rev *ret_best)
     return found;
 }
 
+/* ---- changes of a modern server's list ---- */
+
+static void listen_for_changes(struct mcp_client *c);
+
+static void on_listen_end(void *ctx, const struct rpc_msg *reply, const struct error *e)
+{
+    struct mcp_client *c = ctx;
+
+    c->listen = 0;
+    if (c->state != CLIENT_READY)
+        return;
+    /* Only our own hard maximum ends it so: the next one is opened. */
+    if (!reply && e->kind == ERR_TIMEOUT) {
+        client_notify_cancelled(c, str_of(c->listen_id), "renewed");
+        listen_for_changes(c);
+        return;
+    }
+    free(take_ptr(&c->listen_id));
+}
+
+static void listen_for_changes(struct mcp_client *c)
+{
+    auto_buf params = BUF(64 << 10);
+    struct jw w = jw_to(&params);
+    struct peer_call call = { .method = "subscriptions/listen",
+                              .timeout_ms = PEER_HARD_TIMEOUT_MS };
+
+    jw_obj(&w);
+    jw_key(&w, "notifications");
+    jw_obj(&w);
+    jw_kbool(&w, "toolsListChanged", true);
+    jw_end(&w);
+    jw_key(&w, "_meta");
+    client_put_modern_meta(&w, c, c->rev, 0);
+    jw_end(&w);
+    call.params = buf_str(&params);
+    c->listen = peer_call(c->peer, &call, on_listen_end, c, NULL);
+    free(c->listen_id);
+    c->listen_id = c->listen ? str_dup(peer_call_id(c->peer, c->listen)) : NULL;
+}
+
 /* ---- ready ---- */
 
 static void keep_server_info(struct mcp_client *c, yyjson_val *info)
@@ -87,7 +128,7 @@ static void become_ready(struct mcp_client *c, enum mcp_rev rev)
     if (!mcp_rev_info(rev)->modern)
         peer_notify(c->peer, "notifications/initialized", STR(""), NULL);
     else if (c->listens)
-        client_listen(c);
+        listen_for_changes(c);
     c->ops->on_ready(c->ctx);
 }
 
@@ -319,43 +360,4 @@ bool client_start_again(struct mcp_client *c)
     else
         client_fail_start(c, "spawn", &e);
     return true;
-}
-
-/* ---- changes of a modern server's list ---- */
-
-static void on_listen_end(void *ctx, const struct rpc_msg *reply, const struct error *e)
-{
-    struct mcp_client *c = ctx;
-
-    c->listen = 0;
-    if (c->state != CLIENT_READY)
-        return;
-    if (!reply &&
-        e->kind == ERR_TIMEOUT) { /* only our own hard maximum ends it so: open the next one */
-        client_notify_cancelled(c, str_of(c->listen_id), "renewed");
-        client_listen(c);
-        return;
-    }
-    free(take_ptr(&c->listen_id));
-}
-
-void client_listen(struct mcp_client *c)
-{
-    auto_buf params = BUF(64 << 10);
-    struct jw w = jw_to(&params);
-    struct peer_call call = { .method = "subscriptions/listen",
-                              .timeout_ms = PEER_HARD_TIMEOUT_MS };
-
-    jw_obj(&w);
-    jw_key(&w, "notifications");
-    jw_obj(&w);
-    jw_kbool(&w, "toolsListChanged", true);
-    jw_end(&w);
-    jw_key(&w, "_meta");
-    client_put_modern_meta(&w, c, c->rev, 0);
-    jw_end(&w);
-    call.params = buf_str(&params);
-    c->listen = peer_call(c->peer, &call, on_listen_end, c, NULL);
-    free(c->listen_id);
-    c->listen_id = c->listen ? str_dup(peer_call_id(c->peer, c->listen)) : NULL;
 }

@@ -30,13 +30,12 @@
 #define REFILL_DELAY_MS 20 /* after a script has begun; its end refills at once */
 /* After the session's first message: its first answers need the processors, and a client that
  * only looks (MS-2) leaves before any worker is started. */
-#define PREWARM_DELAY_MS    20
-#define BACKOFF_FIRST_MS    100 /* after a worker died without a script; doubles up to */
-#define BACKOFF_MAX_MS      10000
-#define START_TRIES         3 /* deaths in a row, then the waiting script is told */
-#define CONSOLE_OVER        "[further output dropped]"
-#define CONSOLE_MAX_ALLOWED ((size_t)64 << 20)
-#define SCRIPT_FRAME_MAX    (FRAME_HEAD + FRAME_MAX)
+#define PREWARM_DELAY_MS 20
+#define BACKOFF_FIRST_MS 100 /* after a worker died without a script; doubles up to */
+#define BACKOFF_MAX_MS   10000
+#define START_TRIES      3 /* deaths in a row, then the waiting script is told */
+#define CONSOLE_OVER     "[further output dropped]"
+#define SCRIPT_FRAME_MAX (FRAME_HEAD + FRAME_MAX)
 
 enum script_state { SCRIPT_QUEUED, SCRIPT_RUNNING, SCRIPT_ENDING };
 
@@ -474,8 +473,6 @@ struct sandbox *sandbox_new(struct loop *l, const struct sandbox_limits *limits)
     struct sandbox *sb = NEW(struct sandbox);
 
     *sb = (struct sandbox){ .loop = l, .limits = *limits };
-    if (sb->limits.console_bytes > CONSOLE_MAX_ALLOWED)
-        sb->limits.console_bytes = CONSOLE_MAX_ALLOWED;
     sb->unsandboxed = allow && strcmp(allow, "1") == 0;
     sb->usable = sb->unsandboxed || sandbox_probe_layers().usable;
     sb->pump = timer_new(l, on_pump, sb);

@@ -8,7 +8,7 @@
 
 #define HEAP_OVERHEAD 16 /* glibc's header and rounding beyond malloc_usable_size */
 
-_Noreturn void quota_exceeded(struct quota *q)
+static _Noreturn void exceeded(struct quota *q)
 {
     static const char frame[] = "\x1b\0\0\0{\"type\":\"memory_exhausted\"}";
     ssize_t n;
@@ -24,7 +24,7 @@ _Noreturn void quota_exceeded(struct quota *q)
 void quota_charge(struct quota *q, size_t n)
 {
     if (n > q->limit - q->used)
-        quota_exceeded(q);
+        exceeded(q);
     q->used += n;
 }
 
@@ -49,10 +49,10 @@ static void *booked(struct quota *q, void *p)
     size_t cost;
 
     if (!p)
-        quota_exceeded(q);
+        exceeded(q);
     cost = cost_of(p);
     if (cost > q->limit - q->used)
-        quota_exceeded(q);
+        exceeded(q);
     q->used += cost;
     return p;
 }
@@ -61,7 +61,7 @@ static void *booked(struct quota *q, void *p)
 static void check(struct quota *q, size_t n)
 {
     if (n > q->limit - q->used)
-        quota_exceeded(q);
+        exceeded(q);
 }
 
 void *quota_alloc(struct quota *q, size_t n)

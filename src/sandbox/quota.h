@@ -29,6 +29,4 @@ size_t quota_usable_size(const void *p);
 void quota_charge(struct quota *q, size_t n);
 void quota_release(struct quota *q, size_t n);
 
-_Noreturn void quota_exceeded(struct quota *q);
-
 #endif
