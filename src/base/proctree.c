@@ -65,17 +65,19 @@ static void children_of_task(const char *path, struct pid_list *found, void (*vi
 {
     struct pid_list all = { 0 };
     FILE *f = fopen(path, "re");
-    int pid;
+    char *word = NULL;
+    size_t cap = 0;
 
     if (!f)
         return; /* the task has just ended */
-    while (fscanf(f, "%d", &pid) == 1)
-        VEC_PUSH(&all) = pid;
-    fclose(f);
-    while (all.n > 0) {
-        if (all.v[--all.n] > 0)
-            found_one(found, all.v[all.n], visit);
+    while (getdelim(&word, &cap, ' ', f) > 0) {
+        if (to_pid(word))
+            VEC_PUSH(&all) = to_pid(word);
     }
+    free(word);
+    fclose(f);
+    while (all.n > 0)
+        found_one(found, all.v[--all.n], visit);
     free(all.v);
 }
 
