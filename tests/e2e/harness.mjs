@@ -138,7 +138,8 @@ export class Place {
         return file;
     }
     read(name) { try { return fs.readFileSync(this.path(name), 'utf8'); } catch { return ''; } }
-    lines(name) { return this.read(name).split('\n').filter(Boolean); }
+    /** Whole lines: the last one may be half written while a peer runs. */
+    lines(name) { return this.read(name).split('\n').slice(0, -1).filter(Boolean); }
 
     config(tables) {
         const { top = {}, ...rest } = tables;
