@@ -32,6 +32,8 @@ struct watch {
     void *ctx;
 };
 
+struct work;
+
 struct loop {
     uv_loop_t uv;
     uv_idle_t idle; /* active while `first` is set: keeps the loop from sleeping */
@@ -46,6 +48,12 @@ struct loop {
     } watches;
     struct child *lingering; /* freed, not yet known to be gone */
     int lingering_count;
+    struct {
+        struct work *open;    /* all whose `done` is to come; n of them */
+        struct work *waiting; /* long ones, oldest first; while long_given is at its maximum */
+        struct work **waiting_last;
+        unsigned n, long_given;
+    } works;
     char *read_buf; /* LOOP_READ_SIZE, made by the first pipe */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "loop/internal.h"
+#include "loop/work.h"
 
 /* Runs the calls queued so far; what they queue in turn waits for the next round, so that the
  * loop cannot starve I/O. */
@@ -113,7 +114,7 @@ void loop_stop(struct loop *l)
 
 void loop_free(struct loop *l)
 {
-    if (!l)
+    if (!l || !work_settle(l, WORK_END_MS))
         return;
     while (l->first)
         defer_cancel(l, l->first);

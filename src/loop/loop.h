@@ -20,7 +20,8 @@ struct loop *loop_new(void);
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
-/* Closes what is pending and frees the loop. Objects made on it must have been freed before. */
+/* Closes what is pending and frees the loop. Objects made on it must have been freed before;
+ * jobs that still run are cancelled and waited for (work_settle()). */
 void loop_free(struct loop *l);
 
 /* Calls fn once, after the current callback has returned and before the loop sleeps. Not
