@@ -26,7 +26,8 @@ static const struct gated tool_members[] = {
     { "execution",    COLUMN(execution) },
     { NULL, 0 },
 };
-static const struct gated item_members[] = {          /* resources, templates, contents, content blocks */
+/* resources, templates, contents, prompts and their arguments, content blocks */
+static const struct gated item_members[] = {
     { "title",        COLUMN(structured) },
     { "_meta",        COLUMN(structured) },
     { "icons",        COLUMN(icons) },
@@ -190,7 +191,7 @@ void mcp_put_resource(struct buf *out, yyjson_val *item, enum mcp_rev rev)
     put_flat_item(&w, item, rev);
 }
 
-/* ---- call results ---- */
+/* ---- content blocks ---- */
 
 static void put_text_block(struct jw *w, struct str text)
 {
@@ -224,6 +225,47 @@ static void put_block(struct jw *w, yyjson_val *block, enum mcp_rev rev)
     else
         jw_val(w, block);
 }
+
+/* ---- prompts ---- */
+
+/* Arguments have the members of items, one level down. */
+void mcp_put_prompt(struct buf *out, yyjson_val *prompt, enum mcp_rev rev)
+{
+    struct jw w = jw_to(out);
+
+    jw_obj(&w);
+    for (struct json_iter it = json_iter(prompt); json_next(&it);) {
+        if (!has(rev, item_members, it.key))
+            continue;
+        jw_key_s(&w, it.key);
+        if (!str_is(it.key, "arguments") || !json_is_arr(it.val)) {
+            jw_val(&w, it.val);
+            continue;
+        }
+        jw_arr(&w);
+        for (struct json_iter arg = json_iter(it.val); json_next(&arg);)
+            put_flat_item(&w, arg.val, rev);
+        jw_end(&w);
+    }
+    jw_end(&w);
+}
+
+void mcp_put_message(struct buf *out, yyjson_val *message, enum mcp_rev rev)
+{
+    struct jw w = jw_to(out);
+
+    jw_obj(&w);
+    for (struct json_iter it = json_iter(message); json_next(&it);) {
+        jw_key_s(&w, it.key);
+        if (str_is(it.key, "content"))
+            put_block(&w, it.val, rev);
+        else
+            jw_val(&w, it.val);
+    }
+    jw_end(&w);
+}
+
+/* ---- call results ---- */
 
 static bool has_text_block(yyjson_val *content)
 {

@@ -16,6 +16,10 @@ void mcp_put_tool(struct buf *out, yyjson_val *tool, enum mcp_rev rev);
  * form. */
 void mcp_put_result(struct buf *out, yyjson_val *result, enum mcp_rev rev);
 
+/* The items of prompts/list, and of prompts/get's messages. */
+void mcp_put_prompt(struct buf *out, yyjson_val *prompt, enum mcp_rev rev);
+void mcp_put_message(struct buf *out, yyjson_val *message, enum mcp_rev rev);
+
 /* The items of resources/list and resources/templates/list, and of resources/read's contents.
  */
 void mcp_put_resource(struct buf *out, yyjson_val *item, enum mcp_rev rev);

@@ -2,6 +2,7 @@
 /* What surrounds a handler's result: resultType, ttlMs, cacheScope and serverInfo of modern
  * revisions, down-conversion for older ones. A modern or 2025-11-25 call result is spliced as
  * text, not parsed again. */
+#include "base/mem.h"
 #include "mcp/content.h"
 #include "mcp/server_internal.h"
 #include "mcp/shallow.h"
@@ -16,17 +17,73 @@ void mcp_put_implementation(struct jw *w, const struct mcp_server_def *def, enum
     jw_end(w);
 }
 
-void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def)
+bool mcp_offers(const struct mcp_server_def *def, enum mcp_capability cap, enum mcp_rev rev)
 {
-    jw_obj(w);
-    jw_key(w, "tools");
-    jw_obj(w);
+    bool modern = mcp_rev_info(rev)->modern;
+
+    switch (cap) {
+    case CAP_NONE:
+        return true;
+    case CAP_TOOLS:
+        return def->tools_call != NULL;
+    case CAP_PROMPTS:
+        return def->prompts_list != NULL;
+    case CAP_RESOURCES:
+        return def->resources_read && (modern || !def->resources_modern_only);
+    case CAP_WATCH:
+        return def->resources_watchable && mcp_offers(def, CAP_RESOURCES, rev);
+    case CAP_EXTENSIONS:
+        return modern && def->nextensions > 0;
+    }
+    return false;
+}
+
+static void put_tools_settings(struct jw *w, const struct mcp_server_def *def)
+{
     if (def->tools_list_changed)
         jw_kbool(w, "listChanged", true);
-    jw_end(w);
-    if (def->resources_read) {
-        jw_key(w, "resources");
+}
+
+static void put_resources_settings(struct jw *w, const struct mcp_server_def *def)
+{
+    if (def->resources_watchable)
+        jw_kbool(w, "subscribe", true);
+}
+
+static void put_extensions(struct jw *w, const struct mcp_server_def *def)
+{
+    for (size_t i = 0; i < def->nextensions; i++) {
+        jw_key(w, def->extensions[i].id);
+        jw_raw(w, str_of(def->extensions[i].settings));
+    }
+}
+
+static void put_nothing(struct jw *w, const struct mcp_server_def *def)
+{
+    (void)w;
+    (void)def;
+}
+
+void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def, enum mcp_rev rev)
+{
+    static const struct {
+        const char *name;
+        enum mcp_capability cap;
+        void (*put_settings)(struct jw *w, const struct mcp_server_def *def);
+    } rows[] = {
+        { "tools", CAP_TOOLS, put_tools_settings },
+        { "prompts", CAP_PROMPTS, put_nothing },
+        { "resources", CAP_RESOURCES, put_resources_settings },
+        { "extensions", CAP_EXTENSIONS, put_extensions },
+    };
+
+    jw_obj(w);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!mcp_offers(def, rows[i].cap, rev))
+            continue;
+        jw_key(w, rows[i].name);
         jw_obj(w);
+        rows[i].put_settings(w, def);
         jw_end(w);
     }
     jw_end(w);
@@ -68,6 +125,14 @@ static void put_meta(struct buf *out, struct str meta, const struct mcp_server_d
     buf_addc(out, '}');
 }
 
+static struct str scope_member(const struct mcp_server_def *def, enum mcp_cache cache)
+{
+    enum mcp_scope scope = cache == CACHE_LIST ? def->list_scope : def->resource_scope;
+
+    return scope == MCP_SCOPE_PUBLIC ? STR("\"cacheScope\":\"public\"")
+                                     : STR("\"cacheScope\":\"private\"");
+}
+
 static void put_modern(struct buf *out, struct str result, const struct mcp_server_def *def,
                        const struct method *method, enum mcp_rev rev)
 {
@@ -87,10 +152,10 @@ static void put_modern(struct buf *out, struct str result, const struct mcp_serv
     }
     if (!has_type)
         put_member(out, STR("\"resultType\":\"complete\""));
-    if (method->cacheable && !has_ttl)
+    if (method->cache != CACHE_NONE && !has_ttl)
         put_member(out, STR("\"ttlMs\":0"));
-    if (method->cacheable && !has_scope)
-        put_member(out, STR("\"cacheScope\":\"private\""));
+    if (method->cache != CACHE_NONE && !has_scope)
+        put_member(out, scope_member(def, method->cache));
     put_meta(out, meta, def, rev);
     buf_addc(out, '}');
 }
@@ -124,6 +189,8 @@ static const struct list_shape {
     void (*put)(struct buf *out, yyjson_val *item, enum mcp_rev rev);
 } list_shapes[] = {
     [SHAPE_TOOLS]     = { "tools",             mcp_put_tool },
+    [SHAPE_PROMPTS]   = { "prompts",           mcp_put_prompt },
+    [SHAPE_MESSAGES]  = { "messages",          mcp_put_message },
     [SHAPE_RESOURCES] = { "resources",         mcp_put_resource },
     [SHAPE_TEMPLATES] = { "resourceTemplates", mcp_put_resource },
     [SHAPE_CONTENTS]  = { "contents",          mcp_put_resource },

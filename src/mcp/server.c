@@ -125,13 +125,24 @@ static void prove_session(struct mcp_server *s, struct str method)
     timer_set(s->session, 0);
 }
 
-static const struct method *method_for(struct mcp_server *s, struct str name, enum mcp_rev rev)
+static const struct mcp_method_def *extra_method(const struct mcp_server_def *def,
+                                                 struct str name)
 {
-    const struct method *method = mcp_method(name);
+    for (size_t i = 0; i < def->nmethods; i++)
+        if (str_is(name, def->methods[i].name))
+            return &def->methods[i];
+    return NULL;
+}
+
+static const struct method *method_for(const struct mcp_server_def *def, struct str name,
+                                       enum mcp_rev rev)
+{
+    const struct method *method =
+        extra_method(def, name) ? mcp_extra_method() : mcp_method(name);
 
     if (!method || !(mcp_rev_info(rev)->modern ? method->modern : method->legacy))
         return NULL;
-    return method->resources && !s->def->resources_read ? NULL : method;
+    return mcp_offers(def, method->needs, rev) ? method : NULL;
 }
 
 static void refuse_method(struct mcp_server *s, const struct rpc_msg *m)
@@ -140,6 +151,12 @@ static void refuse_method(struct mcp_server *s, const struct rpc_msg *m)
 
     buf_addf(&text, "method '%.*s' not found", STR_F(str_upto(m->method, 128)));
     refuse(s, m->id, RPC_METHOD_NOT_FOUND, buf_z(&text));
+}
+
+static void run_method(struct mcp_req *r, const struct mcp_method_def *extra)
+{
+    r->extra = extra;
+    r->method->run(r);
 }
 
 static void on_request(void *ctx, const struct rpc_msg *m)
@@ -160,14 +177,14 @@ static void on_request(void *ctx, const struct rpc_msg *m)
     if (!classify(s, m, &rev))
         return;
     prove_session(s, m->method);
-    method = method_for(s, m->method, rev);
+    method = method_for(s->def, m->method, rev);
     if (!method)
         refuse_method(s, m);
     else if (method->by_handler &&
              (s->nreqs >= MCP_SERVER_MAX_REQUESTS || s->held + s->line_n > MCP_SERVER_MAX_HELD))
         refuse(s, m->id, RPC_INTERNAL_ERROR, "too many open requests");
     else
-        method->run(mcp_req_new(s, m, method, rev));
+        run_method(mcp_req_new(s, m, method, rev), extra_method(s->def, m->method));
 }
 
 /* ---- notifications ---- */
@@ -207,6 +224,12 @@ static void on_cancelled(struct mcp_server *s, yyjson_val *params)
         s->idle(s->idle_ctx);
 }
 
+static void tell_roots_changed(struct mcp_server *s)
+{
+    if (s->def->roots_changed)
+        s->def->roots_changed(s->def_ctx);
+}
+
 static void on_notification(void *ctx, const struct rpc_msg *m)
 {
     struct mcp_server *s = ctx;
@@ -215,6 +238,8 @@ static void on_notification(void *ctx, const struct rpc_msg *m)
         on_cancelled(s, m->params);
     else if (str_is(m->method, "notifications/initialized"))
         s->initialized = s->negotiated;
+    else if (str_is(m->method, "notifications/roots/list_changed") && mcp_client_has_roots(s))
+        tell_roots_changed(s);
     else
         log_debug("client notification '%.*s' ignored", STR_F(str_upto(m->method, 64)));
 }
@@ -357,6 +382,10 @@ void mcp_server_free(struct mcp_server *s)
         mcp_listen_drop(s, &s->listens);
     timer_free(s->session);
     timer_free(s->changed_pace);
+    timer_free(s->updated_pace);
+    mcp_uris_free(&s->watched);
+    mcp_uris_free(&s->updated);
     peer_free(s->peer);
+    rpc_doc_unref(s->hello);
     release(s);
 }

@@ -22,15 +22,42 @@
 #define MCP_SERVER_MAX_LISTENS  64
 #define MCP_SERVER_MAX_HELD     ((size_t)64 << 20) /* text of open requests; beyond: -32603 */
 #define MCP_SERVER_MAX_BATCH \
-    1024 /* messages in one 2025-03-26 array; more is answered -32600 */
+    1024                  /* messages in one 2025-03-26 array; more is answered -32600 */
+#define MCP_UPDATED_MS 50 /* between two rounds of notifications/resources/updated */
+
+#define MCP_SERVER_MAX_WATCHED     256 /* URIs subscribed to in one listen, or in the session */
+#define MCP_SERVER_MAX_WATCHED_URI 4096 /* bytes of such a URI */
 
 struct mcp_req;
 struct mcp_server;
 
+enum mcp_scope { MCP_SCOPE_PRIVATE, MCP_SCOPE_PUBLIC };
+
+/* An extension that modern clients are offered (mcp.md 8). */
+struct mcp_extension {
+    const char *id;
+    const char *settings; /* JSON object */
+};
+
+/* A method beyond the protocol's own, for modern clients only. Its result is a cacheable one of
+ * the scope of resources. */
+struct mcp_method_def {
+    const char *name;
+    void (*run)(void *ctx, struct mcp_req *r);
+};
+
+/*
+ * What is NULL is not offered: its capability is absent and its methods are -32601. tools/list
+ * alone always answers. Zero is the default of all that follows `version`.
+ */
 struct mcp_server_def {
     const char *name, *title, *version;
     const char *instructions; /* NULL: none */
     bool tools_list_changed;  /* advertise tools.listChanged */
+
+    /* cacheScope of server/discover and of the lists of tools and prompts; of all that concerns
+     * resources, the extra methods too (SV-13). */
+    enum mcp_scope list_scope, resource_scope;
 
     /* Optional: once, at the first message that proves a real session (MS-2): initialize, or a
      * request other than server/discover. In the next loop turn, behind the answer. */
@@ -38,16 +65,40 @@ struct mcp_server_def {
 
     /* Answer {"tools":[...]} in the modern form; the server takes away what the client's
      * revision lacks. A cursor that is not ours has been answered -32602 before (we never hand
-     * one out). */
+     * one out). NULL: {"tools":[]}. */
     void (*tools_list)(void *ctx, struct mcp_req *r);
     /* `args` is an object or NULL (absent counts as {}). Answer a CallToolResult in the modern
      * form. An unknown name is -32602. */
     void (*tools_call)(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args);
 
-    /* NULL resources_read: the resources capability is not offered. */
+    /* Both or none. Answer {"prompts":[...]}; {"messages":[...]}, where `args` is an object
+     * whose values are strings, or NULL. An unknown name or a missing argument is -32602. */
+    void (*prompts_list)(void *ctx, struct mcp_req *r);
+    void (*prompts_get)(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args);
+
+    bool resources_modern_only; /* legacy clients are not offered resources */
     void (*resources_list)(void *ctx, struct mcp_req *r);
     void (*resources_templates_list)(void *ctx, struct mcp_req *r);
+    /* NULL: the resources capability is not offered. */
     void (*resources_read)(void *ctx, struct mcp_req *r, struct str uri);
+    const char *no_resource; /* how the text of mcp_reply_no_resource() begins; NULL: "resource
+                                not found" */
+
+    /* Which URIs can be subscribed to: others are refused, or left out of what a listen
+     * acknowledges. NULL: resources.subscribe is not offered. */
+    bool (*resources_watchable)(void *ctx, struct str uri);
+    /* Optional. The first subscription of all began, or the last one ended. Not called by
+     * mcp_server_free(), and must not call it. */
+    void (*resources_watched)(void *ctx, bool any);
+
+    /* Optional: a legacy client says that its roots changed. They can be asked for from the
+     * next request on. */
+    void (*roots_changed)(void *ctx);
+
+    const struct mcp_extension *extensions;
+    size_t nextensions;
+    const struct mcp_method_def *methods;
+    size_t nmethods;
 };
 
 struct mcp_server_ops {
@@ -64,6 +115,23 @@ bool mcp_server_feed_too_long(struct mcp_server *s);
  * listen stream that asked; at most once a second, the last change is never lost (MS-75). */
 void mcp_server_tools_changed(struct mcp_server *s);
 
+/* The content of this resource changed: one notification to a legacy session that subscribed to
+ * it and one to each listen that did. At most every MCP_UPDATED_MS, the last change is never
+ * lost. Does nothing without a subscription to it. */
+void mcp_server_resource_updated(struct mcp_server *s, struct str uri);
+bool mcp_server_is_watched(const struct mcp_server *s); /* any subscription to any resource */
+
+/*
+ * Asks a legacy client for its roots (SV-26). `done` is called once, never from inside: `roots`
+ * is its array, as sent, valid during the call; NULL when none came, with the reason (also when
+ * the server is freed meanwhile). ERR_INVALID, and `done` is never called, when the client may
+ * not be asked: it is modern, did not declare `roots`, has not sent `initialized`, or has no
+ * request open (MCP-L9).
+ */
+typedef void (*mcp_roots_fn)(void *ctx, yyjson_val *roots, const struct error *e);
+bool mcp_server_list_roots(struct mcp_server *s, int timeout_ms, mcp_roots_fn done, void *ctx,
+                           struct error *e);
+
 /* End of input: open listens are answered with their closing result at once (MS-3). */
 void mcp_server_end_listens(struct mcp_server *s);
 size_t mcp_server_open_requests(const struct mcp_server *s); /* without listens */
@@ -77,6 +145,10 @@ void mcp_server_free(struct mcp_server *s);
 struct arena *mcp_req_arena(struct mcp_req *r); /* lives as long as the request */
 yyjson_val *mcp_req_params(const struct mcp_req *r);
 bool mcp_req_wants_progress(const struct mcp_req *r);
+/* What the client declared, in this request's _meta or at `initialize`; NULL: nothing. */
+yyjson_val *mcp_req_client_capabilities(const struct mcp_req *r);
+/* Its client is one that mcp_server_list_roots() may ask. */
+bool mcp_req_has_roots(const struct mcp_req *r);
 
 /* `fn` is called once if the client cancels or the server ends; the request is gone when it
  * returns. A handler without one is not told: it answers as usual, into nothing. */

@@ -26,23 +26,40 @@ enum mcp_shape {
     SHAPE_PLAIN,
     SHAPE_CALL,
     SHAPE_TOOLS,
+    SHAPE_PROMPTS,
+    SHAPE_MESSAGES,
     SHAPE_RESOURCES,
     SHAPE_TEMPLATES,
     SHAPE_CONTENTS,
 };
 
+/* What a definition offers, or not. */
+enum mcp_capability {
+    CAP_NONE, /* always there */
+    CAP_TOOLS,
+    CAP_PROMPTS,
+    CAP_RESOURCES,
+    CAP_WATCH, /* resources.subscribe */
+    CAP_EXTENSIONS,
+};
+
+/* A cacheable result of a modern revision carries ttlMs and cacheScope. */
+enum mcp_cache { CACHE_NONE, CACHE_LIST, CACHE_RESOURCE };
+
 struct method {
     const char *name;
     bool legacy, modern; /* eras that have it */
-    bool resources;      /* only with the resources capability */
-    bool by_handler;     /* answered by the definition, so it may stay open: counts against the
-                            limit */
-    bool cacheable;      /* its modern result carries ttlMs and cacheScope */
+    enum mcp_capability needs;
+    bool by_handler; /* answered by the definition, so it may stay open: counts against the
+                        limit */
+    enum mcp_cache cache;
     enum mcp_shape shape;
     void (*run)(struct mcp_req *r);
 };
 
 const struct method *mcp_method(struct str name);
+/* The row of every method of the definition's own. */
+const struct method *mcp_extra_method(void);
 
 enum req_state {
     REQ_OPEN,
@@ -55,6 +72,7 @@ struct mcp_req {
     struct mcp_server *s; /* NULL for an orphan */
     struct mcp_req *prev, *next;
     const struct method *method;
+    const struct mcp_method_def *extra; /* the definition's own method, or NULL */
     enum mcp_rev rev;
     enum req_state state;
     struct arena arena;
@@ -75,10 +93,20 @@ struct mcp_req {
     void *cancel_ctx;
 };
 
+/* A set of URIs, in the order they came. */
+struct uris {
+    struct uri {
+        struct uri *next;
+        char text[];
+    } * first;
+    size_t n;
+};
+
 /* An open subscriptions/listen. */
 struct listen {
     struct listen *next;
     bool tools_changed;
+    struct uris watched;
     char id[]; /* JSON text */
 };
 
@@ -111,6 +139,14 @@ struct mcp_server {
     struct timer *changed_pace;
     bool changed_pending;
 
+    struct rpc_doc *hello;   /* the last initialize, and in it */
+    yyjson_val *client_caps; /* capabilities of the legacy client */
+
+    struct uris watched; /* resources/subscribe */
+    size_t nwatched;     /* subscriptions of all kinds: these and those of listens */
+    struct uris updated; /* changed, and to be told when the pace allows */
+    struct timer *updated_pace;
+
     void (*idle)(void *ctx);
     void *idle_ctx;
 };
@@ -132,10 +168,30 @@ bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter);
 struct listen **mcp_listen_find(struct mcp_server *s, struct str id);
 void mcp_listen_drop(struct mcp_server *s, struct listen **at);
 
+/* server_watch.c */
+bool mcp_uris_has(const struct uris *u, struct str uri);
+/* False when it is full. A URI that is there already is not added again. */
+bool mcp_uris_add(struct uris *u, struct str uri);
+bool mcp_uris_remove(struct uris *u, struct str uri); /* false: it was not there */
+void mcp_uris_free(struct uris *u);
+bool mcp_watchable(const struct mcp_server *s, struct str uri);
+/* Subscriptions were added or removed: keeps count, and tells the definition. */
+void mcp_watch_count(struct mcp_server *s, size_t added, size_t removed);
+void mcp_flush_updated(struct mcp_server *s);
+void mcp_run_subscribe(struct mcp_req *r);
+void mcp_run_unsubscribe(struct mcp_req *r);
+
+/* server_roots.c */
+bool mcp_client_has_roots(const struct mcp_server *s); /* of the legacy session */
+
+/* server_listen.c, again */
+void mcp_put_subscription(struct jw *w, const struct listen *l); /* the member _meta */
+
 /* envelope.c: pure. */
+bool mcp_offers(const struct mcp_server_def *def, enum mcp_capability cap, enum mcp_rev rev);
 void mcp_put_modern_revisions(struct jw *w); /* array of their names */
 void mcp_put_implementation(struct jw *w, const struct mcp_server_def *def, enum mcp_rev rev);
-void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def);
+void mcp_put_capabilities(struct jw *w, const struct mcp_server_def *def, enum mcp_rev rev);
 /* The handler's result in the form of the request's revision. False: *e says why it cannot be
  * sent. */
 bool mcp_put_envelope(struct buf *out, struct str result, const struct mcp_server_def *def,

@@ -20,12 +20,16 @@ void mcp_listen_drop(struct mcp_server *s, struct listen **at)
 {
     struct listen *l = *at;
 
+    size_t watched = l->watched.n;
+
     *at = l->next;
+    mcp_uris_free(&l->watched);
     free(l);
     s->nlistens--;
+    mcp_watch_count(s, 0, watched);
 }
 
-static void put_subscription(struct jw *w, const struct listen *l)
+void mcp_put_subscription(struct jw *w, const struct listen *l)
 {
     jw_key(w, "_meta");
     jw_obj(w);
@@ -45,10 +49,28 @@ static void acknowledge(struct mcp_server *s, const struct listen *l)
     jw_obj(&w);
     if (l->tools_changed)
         jw_kbool(&w, "toolsListChanged", true);
+    if (l->watched.n) {
+        jw_key(&w, "resourceSubscriptions");
+        jw_arr(&w);
+        for (const struct uri *u = l->watched.first; u; u = u->next)
+            jw_strz(&w, u->text);
+        jw_end(&w);
+    }
     jw_end(&w);
-    put_subscription(&w, l);
+    mcp_put_subscription(&w, l);
     jw_end(&w);
     peer_notify(s->peer, "notifications/subscriptions/acknowledged", buf_str(&params), NULL);
+}
+
+/* Those of its URIs that can be subscribed to; of too many the first. */
+static void watch(struct mcp_server *s, struct listen *l, yyjson_val *uris)
+{
+    if (!json_is_arr(uris))
+        return;
+    for (struct json_iter it = json_iter(uris); json_next(&it);)
+        if (json_is_str(it.val) && mcp_watchable(s, json_str(it.val)) &&
+            !mcp_uris_add(&l->watched, json_str(it.val)))
+            return;
 }
 
 bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter)
@@ -62,11 +84,13 @@ bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter)
     memcpy(l->id, r->id.p, r->id.n);
     l->tools_changed =
         s->def->tools_list_changed && json_is_true(json_get(filter, "toolsListChanged"));
+    watch(s, l, json_get(filter, "resourceSubscriptions"));
     while (*end)
         end = &(*end)->next;
     *end = l;
     s->nlistens++;
     acknowledge(s, l);
+    mcp_watch_count(s, l->watched.n, 0);
     return true;
 }
 
@@ -83,7 +107,7 @@ static void send_changed(struct mcp_server *s)
         if (!l->tools_changed)
             continue;
         jw_obj(&w);
-        put_subscription(&w, l);
+        mcp_put_subscription(&w, l);
         jw_end(&w);
         peer_notify(s->peer, "notifications/tools/list_changed", buf_str(&params), NULL);
     }
@@ -118,6 +142,7 @@ void mcp_server_tools_changed(struct mcp_server *s)
 
 void mcp_server_end_listens(struct mcp_server *s)
 {
+    mcp_flush_updated(s);
     while (s->listens) {
         struct listen *l = s->listens;
         auto_buf result = BUF(MCP_MESSAGE_MAX);

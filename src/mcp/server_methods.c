@@ -4,6 +4,15 @@
 #include "base/mem.h"
 #include "mcp/server_internal.h"
 
+static void keep_client(struct mcp_server *s, struct mcp_req *r)
+{
+    struct rpc_doc *old = s->hello;
+
+    s->hello = rpc_doc_ref(r->doc);
+    s->client_caps = json_get(r->params, "capabilities");
+    rpc_doc_unref(old);
+}
+
 static void run_initialize(struct mcp_req *r)
 {
     struct mcp_server *s = r->s;
@@ -25,10 +34,11 @@ static void run_initialize(struct mcp_req *r)
     }
     s->legacy_rev = r->rev = rev;
     s->negotiated = true;
+    keep_client(s, r);
     jw_obj(&w);
     jw_kstr(&w, "protocolVersion", answered);
     jw_key(&w, "capabilities");
-    mcp_put_capabilities(&w, s->def);
+    mcp_put_capabilities(&w, s->def, rev);
     jw_key(&w, "serverInfo");
     mcp_put_implementation(&w, s->def, rev);
     if (s->def->instructions)
@@ -51,7 +61,7 @@ static void run_discover(struct mcp_req *r)
     jw_key(&w, "supportedVersions");
     mcp_put_modern_revisions(&w);
     jw_key(&w, "capabilities");
-    mcp_put_capabilities(&w, r->s->def);
+    mcp_put_capabilities(&w, r->s->def, r->rev);
     if (r->s->def->instructions)
         jw_kstrz(&w, "instructions", r->s->def->instructions);
     jw_end(&w);
@@ -82,45 +92,83 @@ static bool refused_cursor(struct mcp_req *r)
     return true;
 }
 
-static void run_tools_list(struct mcp_req *r)
+typedef void (*list_fn)(void *ctx, struct mcp_req *r);
+
+/* A list that the definition may leave out, and then is empty. */
+static void run_list(struct mcp_req *r, list_fn list, struct str empty)
 {
-    if (!refused_cursor(r))
-        r->s->def->tools_list(r->s->def_ctx, r);
+    if (refused_cursor(r))
+        return;
+    if (list)
+        list(r->s->def_ctx, r);
+    else
+        mcp_reply(r, empty);
 }
 
-static void run_tools_call(struct mcp_req *r)
+static void run_tools_list(struct mcp_req *r)
+{
+    run_list(r, r->s->def->tools_list, STR("{\"tools\":[]}"));
+}
+
+static void run_prompts_list(struct mcp_req *r)
+{
+    run_list(r, r->s->def->prompts_list, STR("{\"prompts\":[]}"));
+}
+
+static void run_resources_list(struct mcp_req *r)
+{
+    run_list(r, r->s->def->resources_list, STR("{\"resources\":[]}"));
+}
+
+static void run_templates_list(struct mcp_req *r)
+{
+    run_list(r, r->s->def->resources_templates_list, STR("{\"resourceTemplates\":[]}"));
+}
+
+/* `name` and `arguments`, which tools/call and prompts/get share. False: refused. */
+static bool read_named(struct mcp_req *r, struct str *ret_name, yyjson_val **ret_args)
 {
     yyjson_val *name = json_get(r->params, "name");
     yyjson_val *args = json_get(r->params, "arguments");
 
     if (json_is_null(args))
         args = NULL;
-    if (!json_is_str(name))
+    if (!json_is_str(name)) {
         mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'name' must be a string");
-    else if (args && !json_is_obj(args))
+        return false;
+    }
+    if (args && !json_is_obj(args)) {
         mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "'arguments' must be an object");
-    else
-        r->s->def->tools_call(r->s->def_ctx, r, json_str(name), args);
+        return false;
+    }
+    *ret_name = json_str(name);
+    *ret_args = args;
+    return true;
 }
 
-static void run_resources_list(struct mcp_req *r)
+static void run_tools_call(struct mcp_req *r)
 {
-    if (refused_cursor(r))
-        return;
-    if (r->s->def->resources_list)
-        r->s->def->resources_list(r->s->def_ctx, r);
-    else
-        mcp_reply(r, STR("{\"resources\":[]}"));
+    struct str name;
+    yyjson_val *args;
+
+    if (read_named(r, &name, &args))
+        r->s->def->tools_call(r->s->def_ctx, r, name, args);
 }
 
-static void run_templates_list(struct mcp_req *r)
+static void run_prompts_get(struct mcp_req *r)
 {
-    if (refused_cursor(r))
+    struct str name;
+    yyjson_val *args;
+
+    if (!read_named(r, &name, &args))
         return;
-    if (r->s->def->resources_templates_list)
-        r->s->def->resources_templates_list(r->s->def_ctx, r);
-    else
-        mcp_reply(r, STR("{\"resourceTemplates\":[]}"));
+    for (struct json_iter it = json_iter(args); json_next(&it);)
+        if (!json_is_str(it.val)) {
+            mcp_reply_error(r, RPC_INVALID_PARAMS, STR(""), "argument '%.*s' must be a string",
+                            STR_F(str_upto(it.key, 128)));
+            return;
+        }
+    r->s->def->prompts_get(r->s->def_ctx, r, name, args);
 }
 
 static void run_resources_read(struct mcp_req *r)
@@ -133,27 +181,48 @@ static void run_resources_read(struct mcp_req *r)
         r->s->def->resources_read(r->s->def_ctx, r, json_str(uri));
 }
 
+static void run_extra(struct mcp_req *r)
+{
+    r->extra->run(r->s->def_ctx, r);
+}
+
 #define BOTH     .legacy = true, .modern = true
-#define RESOURCE .resources = true, .by_handler = true, .cacheable = true
+#define RESOURCE .needs = CAP_RESOURCES, .by_handler = true, .cache = CACHE_RESOURCE
 
 /* clang-format off */
 static const struct method methods[] = {
-    { "initialize",           .legacy = true,                    .run = run_initialize },
-    { "ping",                 .legacy = true,                    .run = run_ping },
-    { "server/discover",      .modern = true, .cacheable = true, .run = run_discover },
-    { "subscriptions/listen", .modern = true,                    .run = run_listen },
-    { "tools/list", BOTH, .by_handler = true, .cacheable = true,
+    { "initialize",           .legacy = true,                       .run = run_initialize },
+    { "ping",                 .legacy = true,                       .run = run_ping },
+    { "server/discover",      .modern = true, .cache = CACHE_LIST,  .run = run_discover },
+    { "subscriptions/listen", .modern = true,                       .run = run_listen },
+    { "tools/list", BOTH, .by_handler = true, .cache = CACHE_LIST,
       .shape = SHAPE_TOOLS,     .run = run_tools_list },
-    { "tools/call", BOTH, .by_handler = true,
+    { "tools/call", BOTH, .needs = CAP_TOOLS, .by_handler = true,
       .shape = SHAPE_CALL,      .run = run_tools_call },
+    { "prompts/list", BOTH, .needs = CAP_PROMPTS, .by_handler = true, .cache = CACHE_LIST,
+      .shape = SHAPE_PROMPTS,   .run = run_prompts_list },
+    { "prompts/get", BOTH, .needs = CAP_PROMPTS, .by_handler = true,
+      .shape = SHAPE_MESSAGES,  .run = run_prompts_get },
     { "resources/list", BOTH, RESOURCE,
       .shape = SHAPE_RESOURCES, .run = run_resources_list },
     { "resources/templates/list", BOTH, RESOURCE,
       .shape = SHAPE_TEMPLATES, .run = run_templates_list },
     { "resources/read", BOTH, RESOURCE,
       .shape = SHAPE_CONTENTS,  .run = run_resources_read },
+    { "resources/subscribe",   .legacy = true, .needs = CAP_WATCH, .run = mcp_run_subscribe },
+    { "resources/unsubscribe", .legacy = true, .needs = CAP_WATCH, .run = mcp_run_unsubscribe },
+};
+
+static const struct method extra_method = {
+    "an extension's method", .modern = true, .by_handler = true, .cache = CACHE_RESOURCE,
+    .run = run_extra,
 };
 /* clang-format on */
+
+const struct method *mcp_extra_method(void)
+{
+    return &extra_method;
+}
 
 const struct method *mcp_method(struct str name)
 {

@@ -182,6 +182,18 @@ bool mcp_req_wants_progress(const struct mcp_req *r)
     return r->token.n > 0;
 }
 
+yyjson_val *mcp_req_client_capabilities(const struct mcp_req *r)
+{
+    if (mcp_rev_info(r->rev)->modern)
+        return json_get(json_get(r->params, "_meta"), MCP_META_CAPABILITIES);
+    return r->s ? r->s->client_caps : NULL;
+}
+
+bool mcp_req_has_roots(const struct mcp_req *r)
+{
+    return r->s && !mcp_rev_info(r->rev)->modern && mcp_client_has_roots(r->s);
+}
+
 void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx)
 {
     r->cancel = fn;
@@ -278,10 +290,11 @@ void mcp_reply_no_resource(struct mcp_req *r, struct str uri)
 {
     auto_buf data = BUF(MCP_MESSAGE_MAX);
     struct jw w = jw_to(&data);
+    const char *text = r->s ? r->s->def->no_resource : NULL;
 
     jw_obj(&w);
     jw_kstr(&w, "uri", uri);
     jw_end(&w);
-    mcp_reply_error(r, mcp_rev_info(r->rev)->resource_not_found, buf_str(&data),
-                    "resource not found: %.*s", STR_F(str_upto(uri, 512)));
+    mcp_reply_error(r, mcp_rev_info(r->rev)->resource_not_found, buf_str(&data), "%s: %.*s",
+                    text ? text : "resource not found", STR_F(str_upto(uri, 512)));
 }
