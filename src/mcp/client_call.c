@@ -31,7 +31,8 @@ struct mcp_call {
     int64_t deadline_ms;
     struct error *failed; /* why it ends, decided by us; NULL: not */
     unsigned rounds;
-    char *name, *args; /* tools/call; NULL: tools/list */
+    struct str name; /* tools/call: owned, may hold NUL; p == NULL: tools/list */
+    char *args;
     struct gathered *list;
     mcp_result_fn on_result;
     mcp_tools_fn on_tools;
@@ -85,7 +86,7 @@ static void call_free(struct mcp_call *call)
     }
     free(call->failed);
     free(call->wire_id);
-    free(call->name);
+    free((char *)call->name.p);
     free(call->args);
     free(call);
 }
@@ -187,8 +188,8 @@ static void put_params(struct buf *out, const struct mcp_call *call, yyjson_val 
     struct jw w = jw_to(out);
 
     jw_obj(&w);
-    if (call->name) {
-        jw_kstrz(&w, "name", call->name);
+    if (call->name.p) {
+        jw_kstr(&w, "name", call->name);
         jw_key(&w, "arguments");
         jw_raw(&w, str_of(call->args));
     }
@@ -202,8 +203,8 @@ static void put_params(struct buf *out, const struct mcp_call *call, yyjson_val 
     }
     if (mcp_client_modern(c)) {
         jw_key(&w, "_meta");
-        client_put_modern_meta(&w, c, c->rev, call->name ? call->id : 0);
-    } else if (call->name) {
+        client_put_modern_meta(&w, c, c->rev, call->name.p ? call->id : 0);
+    } else if (call->name.p) {
         jw_key(&w, "_meta");
         jw_obj(&w);
         jw_kint(&w, "progressToken", (int64_t)call->id);
@@ -220,7 +221,7 @@ static bool send_request(struct mcp_call *call, yyjson_val *cursor, yyjson_val *
     int64_t left = call->deadline_ms - clock_ms();
     auto_buf params = BUF(PEER_MESSAGE_MAX);
     struct peer_call request = {
-        .method = call->name ? "tools/call" : "tools/list",
+        .method = call->name.p ? "tools/call" : "tools/list",
         .timeout_ms = left > 0 ? (int)left : 1,
     };
 
@@ -400,12 +401,12 @@ static void on_result(struct mcp_call *call, yyjson_val *result)
     if (!json_is_obj(result)) {
         error_set(&e, ERR_PROTOCOL, "invalid answer: the result is no object");
     } else if (!type || !mcp_client_modern(call->c) || str_is(name, "complete")) {
-        if (call->name)
+        if (call->name.p)
             finish_result(call, result);
         else
             on_page(call, result);
         return;
-    } else if (call->name && str_is(name, "input_required")) {
+    } else if (call->name.p && str_is(name, "input_required")) {
         on_input_required(call, result);
         return;
     } else {
@@ -465,7 +466,7 @@ uint64_t mcp_client_call(struct mcp_client *c, struct str tool, struct str args_
     call = call_new(c, timeout_ms, ctx);
     id = call->id;
     call->on_result = done;
-    call->name = str_dup(tool);
+    call->name = (struct str){ str_dup(tool), tool.n };
     call->args = str_dup(args_json.n ? args_json : STR("{}"));
     if (map_has(&c->task_tools, tool)) {
         error_set(&e, ERR_DENIED,

@@ -159,10 +159,15 @@ static void answer_init(struct answer *a, struct session *s)
     *a = (struct answer){ .s = s, .result = BUF(64 << 20), .note = BUF(1 << 16) };
 }
 
-uint64_t session_call(struct session *s, struct answer *a, const char *tool, int timeout_ms)
+uint64_t session_call_s(struct session *s, struct answer *a, struct str tool, int timeout_ms)
 {
     answer_init(a, s);
-    return mcp_client_call(s->c, str_of(tool), STR("{\"a\":1.50}"), timeout_ms, on_result, a);
+    return mcp_client_call(s->c, tool, STR("{\"a\":1.50}"), timeout_ms, on_result, a);
+}
+
+uint64_t session_call(struct session *s, struct answer *a, const char *tool, int timeout_ms)
+{
+    return session_call_s(s, a, str_of(tool), timeout_ms);
 }
 
 void session_list(struct session *s, struct answer *a, int timeout_ms)

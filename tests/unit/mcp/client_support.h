@@ -39,6 +39,7 @@ const char *session_log(struct session *s);
 void session_end(struct session *s);
 
 uint64_t session_call(struct session *s, struct answer *a, const char *tool, int timeout_ms);
+uint64_t session_call_s(struct session *s, struct answer *a, struct str tool, int timeout_ms);
 void session_list(struct session *s, struct answer *a, int timeout_ms);
 void answer_free(struct answer *a);
 

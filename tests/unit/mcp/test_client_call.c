@@ -156,6 +156,21 @@ static void a_long_error_message_is_cut(void **state)
     buf_free(&rule);
 }
 
+/* SEC-34: a name is any string, also for the server that is asked for it. */
+static void a_tool_name_with_a_nul_arrives_whole(void **state)
+{
+    static const char *const rules[] = { LEGACY, CALL GOOD, NULL };
+    struct session s;
+    struct answer a;
+
+    ready(&s, rules);
+    session_call_s(&s, &a, STR("a\0b"), 3000);
+    session_until_count(&s, &a.times, 1, 3000);
+    assert_non_null(strstr(session_log(&s), "\"name\":\"a\\u0000b\",\"arguments\""));
+    answer_free(&a);
+    session_end(&s);
+}
+
 /* MS-57, MCP-C12, C21, SEC-25. */
 static void a_timeout_tells_the_server_and_drops_the_late_answer(void **state)
 {
@@ -772,6 +787,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_ends_once),
         cmocka_unit_test(a_long_error_message_is_cut),
+        cmocka_unit_test(a_tool_name_with_a_nul_arrives_whole),
         cmocka_unit_test(a_timeout_tells_the_server_and_drops_the_late_answer),
         cmocka_unit_test(a_cancel_ends_the_call_before_it_returns_and_tells_the_server),
         cmocka_unit_test(progress_keeps_a_call_alive),
