@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Replacing a file so that a reader, a crash or a full disk sees the old or the new content,
+ * never else (SV-27). */
+#ifndef SYM_SERVERS_REPLACE_H
+#define SYM_SERVERS_REPLACE_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+#define REPLACE_STALE_SECS 60 /* temp files older than this are of a crash, and removed */
+
+/*
+ * Writes `content` to a temp file beside `name` in `dir`, gives it the mode, owner and group of
+ * the regular file that stands there (setuid and setgid stripped; `fresh_mode & ~umask` when
+ * none does), syncs, renames, syncs the directory. Other hard links keep the old content.
+ * ERR_SYS names what failed and its errno; the old file is then intact and no temp file left.
+ */
+bool replace_file(int dir, const char *name, struct str content, mode_t fresh_mode,
+                  struct error *e);
+
+/* A name that replace_file() may have left behind: listings and searches hide it. */
+bool replace_is_temp(const char *name);
+
+#endif
