@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct run {
     struct mcp_server *server;
     size_t fed, answers;
+    bool watched; /* what the last call of on_watched said */
 };
 
 static void must(bool ok)
@@ -36,7 +37,8 @@ static bool send_message(void *ctx, struct str message, struct error *e)
     must(str_is(json_str(json_get(j.root, "jsonrpc")), "2.0"));
     must(!json_is_null(json_get(j.root, "id")));
     if (json_get(j.root, "method")) {
-        must(!json_get(j.root, "id"));
+        must(!json_get(j.root, "id") ||
+             str_is(json_str(json_get(j.root, "method")), "roots/list"));
         return true;
     }
     must(!json_get(j.root, "result") != !json_get(j.root, "error"));
@@ -88,8 +90,45 @@ static void resources_read(void *ctx, struct mcp_req *r, struct str uri)
         mcp_reply_no_resource(r, uri);
 }
 
+static void prompts_get(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args)
+{
+    for (struct json_iter it = json_iter(args); json_next(&it);)
+        must(json_is_str(it.val));
+    reply_val(r, mcp_req_params(r));
+}
+
+static bool is_watchable(void *ctx, struct str uri)
+{
+    must(uri.n <= MCP_SERVER_MAX_WATCHED_URI);
+    return str_starts(uri, STR("x:"));
+}
+
+static void on_watched(void *ctx, bool any)
+{
+    struct run *run = ctx;
+
+    must(any != run->watched);
+    run->watched = any;
+}
+
+static void on_roots(void *ctx, yyjson_val *roots, const struct error *e)
+{
+    must(!roots == !!e);
+}
+
+static void on_extra(void *ctx, struct mcp_req *r)
+{
+    struct run *run = ctx;
+
+    must(!mcp_req_has_roots(r) && mcp_req_client_capabilities(r));
+    mcp_server_list_roots(run->server, 1000, on_roots, run, NULL);
+    reply_val(r, mcp_req_params(r));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct mcp_extension extension = { "x/y", "{}" };
+    static const struct mcp_method_def method = { "extra", on_extra };
     static const struct mcp_server_def def = {
         .name = "f",
         .title = "F",
@@ -97,8 +136,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .tools_list_changed = true,
         .tools_list = tools_list,
         .tools_call = tools_call,
+        .prompts_list = tools_list,
+        .prompts_get = prompts_get,
         .resources_list = tools_list,
         .resources_read = resources_read,
+        .resources_watchable = is_watchable,
+        .resources_watched = on_watched,
+        .extensions = &extension,
+        .nextensions = 1,
+        .methods = &method,
+        .nmethods = 1,
     };
     static const struct mcp_server_ops ops = { .send = send_message };
     static struct loop *loop;
@@ -113,8 +160,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         run.fed += 1 + line.n / 2;
         must(mcp_server_feed(run.server, line));
         must(run.answers <= run.fed);
+        must(mcp_server_is_watched(run.server) == run.watched);
         if (line.n % 16 == 5)
             mcp_server_tools_changed(run.server);
+        if (line.n % 16 == 6)
+            mcp_server_resource_updated(run.server, STR("x:a"));
     }
     mcp_server_end_listens(run.server);
     must(run.answers <= run.fed);

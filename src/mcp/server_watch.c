@@ -66,7 +66,7 @@ void mcp_uris_free(struct uris *u)
 
 bool mcp_watchable(const struct mcp_server *s, struct str uri)
 {
-    return uri.n <= MCP_SERVER_MAX_WATCHED_URI && str_find_char(uri, '\0') == uri.n &&
+    return uri.n <= MCP_SERVER_MAX_WATCHED_URI && str_find_char(uri, '\0') == SIZE_MAX &&
            mcp_offers(s->def, CAP_WATCH, MCP_LATEST_MODERN) &&
            s->def->resources_watchable(s->def_ctx, uri);
 }

@@ -40,8 +40,50 @@ const RESULTS = {
     initialize: 'InitializeResult', ping: 'EmptyResult', 'tools/list': 'ListToolsResult', 'tools/call': 'CallToolResult',
     'resources/list': 'ListResourcesResult', 'resources/templates/list': 'ListResourceTemplatesResult',
     'resources/read': 'ReadResourceResult', 'server/discover': 'DiscoverResult',
+    'prompts/list': 'ListPromptsResult', 'prompts/get': 'GetPromptResult',
+    'resources/subscribe': 'EmptyResult', 'resources/unsubscribe': 'EmptyResult',
+    'resources/directory/read': 'ListResourcesResult',
     'subscriptions/listen': 'SubscriptionsListenResult', 'logging/setLevel': 'EmptyResult',
 };
+
+// The skills extension has no schema in the revision's file: this is mcp.md section 8 and SK-30.
+const CACHEABLE = { ttlMs: { type: 'integer', minimum: 0 }, cacheScope: { enum: ['public', 'private'] } };
+const FILE = {
+    type: 'object', required: ['uri', 'digest', 'size'], additionalProperties: false,
+    properties: {
+        uri: { type: 'string', pattern: '^skill://' }, size: { type: 'integer', minimum: 0 },
+        digest: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
+    },
+};
+const SKILL = {
+    type: 'object', required: ['uri', 'frontmatter', 'resources'],
+    properties: {
+        uri: { type: 'string', pattern: '^skill://.*/SKILL\\.md$' },
+        frontmatter: {
+            type: 'object', required: ['name', 'description'],
+            properties: { name: { type: 'string', minLength: 1 }, description: { type: 'string', minLength: 1 } },
+        },
+        resources: { oneOf: [{ const: 'dynamic' }, { type: 'array', minItems: 1, maxItems: 512, items: FILE }] },
+    },
+};
+const EXTENSION_RESULTS = {
+    'skills/list': {
+        type: 'object', required: ['skills', 'ttlMs', 'cacheScope'],
+        properties: { skills: { type: 'array', items: SKILL }, nextCursor: { type: 'string' }, ...CACHEABLE },
+    },
+    'skills/get': { type: 'object', required: ['skill', 'ttlMs', 'cacheScope'], properties: { skill: SKILL, ...CACHEABLE } },
+};
+
+function extensionProblem(revision, method, result) {
+    const { ajv } = schemaOf(revision);
+    const validate = ajv.getSchema(method) ?? ajv.addSchema(EXTENSION_RESULTS[method], method).getSchema(method);
+    return validate(result) ? undefined : `${method}: ${ajv.errorsText(validate.errors)}`;
+}
+
+function bodyProblem(revision, method, result) {
+    if (EXTENSION_RESULTS[method]) return extensionProblem(revision, method, result);
+    return RESULTS[method] ? problem(revision, RESULTS[method], result) : undefined;
+}
 
 /** Why a response with a result is wrong, envelope and result both. */
 export function resultProblem(revision, method, m) {
@@ -52,15 +94,21 @@ export function resultProblem(revision, method, m) {
     const modern = revision === '2026-07-28';
     if (modern && typeof m.result?.resultType !== 'string') return 'no resultType (MCP-M5)';
     if (!modern && ['resultType', 'ttlMs', 'cacheScope'].some(k => k in (m.result ?? {}))) return 'modern members in a legacy result (MCP-L4)';
-    return problem(revision, envelope, m) ?? (RESULTS[method] ? problem(revision, RESULTS[method], m.result) : undefined);
+    return problem(revision, envelope, m) ?? bodyProblem(revision, method, m.result);
 }
 
-/** Why an error response or a notification is wrong. A request never is right: we send none to a client. */
-export function messageProblem(revision, m) {
+/**
+ * Why an error response or a notification is wrong. A request is never right, save roots/list to a legacy client
+ * (SV-26) from a server that `asks`.
+ */
+export function messageProblem(revision, m, { asks = false } = {}) {
     const s = schemaOf(revision);
-    if (m.method !== undefined && m.id !== undefined) return 'a request to the client (MS-73, MCP-M7)';
+    const request = m.method !== undefined && m.id !== undefined;
+    if (request && !(asks && m.method === 'roots/list' && revision !== '2026-07-28'))
+        return 'a request to the client (MS-73, MCP-M7)';
     if (m.id === null) return 'id is null';
     if (!s) return undefined;
+    if (request) return problem(revision, 'ServerRequest', m) ?? problem(revision, 'JSONRPCRequest', m);
     if (m.method !== undefined) return problem(revision, 'ServerNotification', m) ?? problem(revision, 'JSONRPCNotification', m);
     // An error without id answers what could not be read; before 2025-11-25 the schemas have no form for it, so that
     // revision's is taken for all.
@@ -68,6 +116,20 @@ export function messageProblem(revision, m) {
     if (revision === '2026-07-28' && [-32002, -32042].includes(m.error?.code)) return 'code of another era (MCP-M15)';
     if (revision === '2026-07-28' && m.error?.code === -32022) return problem(revision, 'UnsupportedProtocolVersionError', m);
     return problem(revision, s.defs.JSONRPCErrorResponse ? 'JSONRPCErrorResponse' : 'JSONRPCError', m);
+}
+
+/** Why a request to a client that declared `roots` is wrong: only these are asked for (SV-26). */
+export function requestProblem(revision, m) {
+    return m.method === 'roots/list' ? problem(revision, 'ListRootsRequest', m) ?? problem(revision, 'JSONRPCRequest', m)
+        : 'a request other than roots/list to the client';
+}
+
+/** Why a value does not fit a JSON Schema of 2020-12; without the packages, nothing is found. */
+export function valueProblem(schema, value) {
+    let Ajv;
+    try { Ajv = require('ajv/dist/2020').default; } catch { return undefined; }
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    return ajv.validate(schema, value) ? undefined : ajv.errorsText();
 }
 
 /** Why a message of ours to a backing server is wrong. */

@@ -28,6 +28,7 @@ struct script_server {
     struct loop *loop;
     bool own_loop;
     struct mcp_server *server;
+    const struct script_def *def;
     struct {
         struct buf *v;
         size_t n, cap;
@@ -150,34 +151,42 @@ static bool send_message(void *ctx, struct str message, struct error *e)
 
     parse(&j, message);
     /* MCP-M7: nothing that we send of ourselves wants an answer, in either era. */
-    assert_false(json_get(j.root, "method") && json_get(j.root, "id"));
+    assert_false(json_get(j.root, "method") && json_get(j.root, "id") && !s->def->asks);
     *b = BUF(64 << 20);
     buf_add(b, message);
     return true;
 }
 
-static const struct mcp_server_def def = {
-    .name = "fixture",
-    .title = "Fixture",
-    .version = "1.2",
-    .instructions = "how to",
-    .tools_list_changed = true,
-    .on_session = on_session,
-    .tools_list = tools_list,
-    .tools_call = tools_call,
-    .resources_list = resources_list,
-    .resources_read = resources_read,
+static const struct script_def usual = {
+    .mcp = {
+        .name = "fixture",
+        .title = "Fixture",
+        .version = "1.2",
+        .instructions = "how to",
+        .tools_list_changed = true,
+        .on_session = on_session,
+        .tools_list = tools_list,
+        .tools_call = tools_call,
+        .resources_list = resources_list,
+        .resources_read = resources_read,
+    },
 };
 static const struct mcp_server_ops ops = { .send = send_message };
 
-struct script_server *script_server_new(struct loop *l)
+static struct script_server *new_as(struct loop *l, const struct script_def *def)
 {
     struct script_server *s = NEW(struct script_server);
 
     s->own_loop = !l;
     s->loop = l ? l : loop_new();
-    s->server = mcp_server_new(s->loop, &def, &ops, s);
+    s->def = def;
+    s->server = mcp_server_new(s->loop, &def->mcp, &ops, s);
     return s;
+}
+
+struct script_server *script_server_new(struct loop *l)
+{
+    return new_as(l, &usual);
 }
 
 struct mcp_server *script_server_get(struct script_server *s)
@@ -225,6 +234,8 @@ static void act(struct script_server *s, struct str line)
     int64_t n = 0;
 
     str_cut(line, ' ', &word, &rest);
+    if (s->def->act && s->def->act(s, word, rest))
+        return;
     assert_true(str_to_int(rest, 0, 1 << 20, &n));
     if (str_is(word, "finish")) {
         while (s->nslow)
@@ -268,7 +279,12 @@ void script_line(struct script_server *s, const char *line)
 
 void script_run(const char *const *lines)
 {
-    struct script_server *s = script_server_new(NULL);
+    script_run_as(&usual, lines);
+}
+
+void script_run_as(const struct script_def *def, const char *const *lines)
+{
+    struct script_server *s = new_as(NULL, def);
 
     for (; *lines; lines++)
         script_line(s, *lines);
