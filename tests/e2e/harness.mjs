@@ -5,6 +5,7 @@
 //   Place     a throw-away HOME, SYMPOSIUM_HOME and workspace; writes plugins, config and scripted peers (tests/peers/peer.c)
 //   Session   one `symposium mcp-serve` with its pipes in our hands; keeps every line, matches answers by id, and checks each
 //             message against the revision's schema when the session ends
+//   Server    the same with `symposium filesystem` and the other everyday servers: place.serve('filesystem', [dir])
 //
 // Ending a Place checks what must hold after every case: the program's output was valid (I2), no process of it is left (I3),
 // the planted secret is nowhere (I5). Times are multiplied by TEST_SLACK.
@@ -16,7 +17,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, test } from 'node:test';
-import { schemaOf, resultProblem, messageProblem, clientProblem } from './schema.mjs';
+import { schemaOf, resultProblem, messageProblem, requestProblem, clientProblem, valueProblem } from './schema.mjs';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const bin = process.env.SYMPOSIUM_BIN ?? path.join(root, 'build/symposium');
@@ -201,6 +202,17 @@ export class Place {
         return s;
     }
 
+    /**
+     * `symposium NAME ARGS...`, its handshake done and its tools listed. `opts`: revision (2025-11-25), capabilities, roots (answers
+     * roots/list, and declares that we do), env, cwd, and `args` in place of [name, ...args].
+     */
+    async serve(name, args = [], opts = {}) {
+        const s = new Server(this, { args: [name, ...args], ...opts });
+        this.sessions.push(s);
+        await s.open(opts.revision ?? '2025-11-25');
+        return s;
+    }
+
     /** Processes that carry our mark: the program's and everything that it started, wherever it hid. */
     survivors() {
         return fs.readdirSync('/proc').filter(p => /^\d+$/.test(p)).map(Number)
@@ -357,11 +369,11 @@ export class Session {
         this.send({ method, ...(params ? { params } : {}) });
     }
 
-    async open(revision = '2025-11-25') {
+    async open(revision = '2025-11-25', capabilities = {}) {
         this.revision = revision;
         if (revision === MODERN) return;
         const r = await this.request('initialize', {
-            protocolVersion: revision, capabilities: {}, clientInfo: { name: 'e2e', version: '1' },
+            protocolVersion: revision, capabilities, clientInfo: { name: 'e2e', version: '1' },
         });
         assert.equal(r.result?.protocolVersion, revision);
         this.notify('notifications/initialized');
@@ -438,16 +450,96 @@ export class Session {
         await within('end of output', 2000, this.closed).catch(e => this.problems.push(e.message));
     }
 
+    /** Why a request of the program to us is wrong. */
+    requestProblem() { return 'a request to the client (MS-73, MCP-M7)'; }
+
     /** I2: every line a valid message of its revision. */
     checkOutput() {
         for (const { m, asked, revision } of this.messages) {
-            const why = m.method === undefined && m.result !== undefined
-                ? (asked ? resultProblem(revision ?? '2025-11-25', asked.method, m) : 'answers nothing we asked')
+            const why = m.method !== undefined && m.id !== undefined ? this.requestProblem(revision ?? '2025-11-25', m)
+                : m.method === undefined && m.result !== undefined ? (asked ? resultProblem(revision ?? '2025-11-25', asked.method, m) : 'answers nothing we asked')
                 : messageProblem(revision ?? '2025-11-25', m);
             if (why) this.problems.push(`${revision} ${asked?.method ?? m.method}: ${why}: ${JSON.stringify(m).slice(0, 400)}`);
         }
         assert.deepEqual(this.problems, [], 'I2: everything on stdout is valid');
         if (this.exit?.code !== null) assert.equal(this.exit.code, 0, `exit status; stderr: ${this.stderr.slice(-2000)}`);
+    }
+}
+
+// --- Server -----------------------------------------------------------------------------------------------------------
+export const ANSWER_MAX = 16 * 1024 * 1024;
+
+/** One of the everyday servers. What it answered is checked against its own output schemas too, when it ends. */
+export class Server extends Session {
+    constructor(place, opts) {
+        super(place, opts);
+        this.opts = opts;
+        this.roots = opts.roots;
+        this.tools = new Map();
+        this.listeners.push(m => {
+            if (m.method === 'roots/list' && this.roots) this.send({ id: m.id, result: { roots: this.roots } });
+        });
+    }
+
+    /** The handshake, then tools/list; the result of initialize or server/discover. */
+    async open(revision = '2025-11-25') {
+        const ours = { ...(this.roots ? { roots: { listChanged: true } } : {}), ...this.opts.capabilities };
+        this.about = await super.open(revision, ours) ?? await this.result('server/discover');
+        this.tools = new Map((await this.result('tools/list')).tools.map(t => [t.name, t]));
+        return this.about;
+    }
+
+    send(m) {
+        const answer = super.send(m);
+        if (m.method === 'tools/call') this.asked.get(JSON.stringify(m.id)).tool = m.params?.name;
+        return answer;
+    }
+
+    /**
+     * The CallToolResult; the promise has the request's `id`, for cancel(). `opts.progress`: a progress token; `opts.modern`, `opts.ms`
+     * as for request().
+     */
+    call(tool, args = {}, opts = {}) {
+        const meta = opts.progress === undefined ? {} : { _meta: { progressToken: opts.progress } };
+        const asked = this.request('tools/call', { name: tool, arguments: args, ...meta }, opts);
+        const result = asked.then(m => m.result ?? assert.fail(`${tool}: ${JSON.stringify(m.error)}`));
+        result.catch(() => {});
+        result.id = asked.id;
+        return result;
+    }
+    /** The text of a call that succeeds, or of one that fails. */
+    async text(tool, args, opts) {
+        const r = await this.call(tool, args, opts);
+        assert.equal(r.isError, false, r.content?.[0]?.text);
+        assert.equal(r.content.length, 1);
+        return r.content[0].text;
+    }
+    async fails(tool, args, opts) {
+        const r = await this.call(tool, args, opts);
+        assert.equal(r.isError, true, r.content?.[0]?.text);
+        assert.equal(r.content.length, 1);
+        return r.content[0].text;
+    }
+    cancel(id, reason = 'enough') { this.notify('notifications/cancelled', { requestId: id, reason }); }
+    /** The progress notifications that came for this token. */
+    progress(token) { return this.notifications('notifications/progress').map(m => m.params).filter(p => p.progressToken === token); }
+
+    notify(method, params) {
+        super.notify(method, this.revision === MODERN ? { ...params, _meta: { ...META, ...params?._meta } } : params);
+    }
+
+    requestProblem(revision, m) {
+        return this.roots && revision !== MODERN ? requestProblem(revision, m) : super.requestProblem(revision, m);
+    }
+
+    checkOutput() {
+        for (const { m, text, asked } of this.messages) {
+            const out = m.result && !m.result.isError && this.tools.get(asked?.tool)?.outputSchema;
+            const why = out && (m.result.structuredContent === undefined ? 'no structuredContent' : valueProblem(out, m.result.structuredContent));
+            if (why) this.problems.push(`${asked.tool}: against its outputSchema: ${why}`);
+            if (Buffer.byteLength(text) > ANSWER_MAX) this.problems.push(`${asked?.method}: a line over 16 MiB (SV-30)`);
+        }
+        super.checkOutput();
     }
 }
 
