@@ -27,6 +27,7 @@ struct walked {
     char name[NAME_MAX + 1]; /* "" with dir == -1 */
     const struct access_root *root;
     struct buf rel; /* links resolved, "" is the root itself */
+    bool by_link;   /* the last component was a link, and followed */
 };
 
 /* The caller ends *ret with walked_free() whatever was returned. Errors as access_open(). */
