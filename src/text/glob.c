@@ -42,8 +42,7 @@ static uint32_t take_char(struct str *s)
     return c;
 }
 
-/* Length of the class at the start of s, brackets included; 0 when '[' begins none. */
-static size_t class_length(struct str s)
+size_t glob_class(struct str s)
 {
     size_t body = s.n > 1 && s.p[1] == '!' ? 2 : 1, end;
 
@@ -74,7 +73,7 @@ static bool class_has(struct str class, uint32_t c)
 /* Matches a character of *name against the pattern's next item (no star); steps over both. */
 static bool match_one(struct str *pattern, struct str *name)
 {
-    size_t class = class_length(*pattern);
+    size_t class = glob_class(*pattern);
     struct str item = *pattern;
     uint32_t want, got;
 
@@ -191,7 +190,7 @@ static bool check_component(struct str part, struct error *e)
     if (str_is(part, "**"))
         return true;
     while (part.n) {
-        size_t class = class_length(part);
+        size_t class = glob_class(part);
 
         if (part.p[0] == '[' && class == 0)
             return error_set(e, ERR_INVALID, "'[' without ']' and members before it");

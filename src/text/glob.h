@@ -36,6 +36,9 @@ bool glob_component(struct str pattern, struct str name);
  * itself. */
 bool glob_check(struct str pattern, struct error *e);
 
+/* Length of the class at the start of s, brackets included; 0 when none begins there. */
+size_t glob_class(struct str s);
+
 /* The pattern (or component) holds a wildcard; otherwise it can be compared as it is. */
 bool glob_has_wildcard(struct str pattern);
 
