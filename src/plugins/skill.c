@@ -5,44 +5,8 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "plugins/predicate.h"
+#include "text/frontmatter.h"
 #include "text/yaml.h"
-
-#define BOM "\xEF\xBB\xBF"
-
-static struct str next_line(struct str *rest)
-{
-    struct str line = *rest;
-
-    if (!str_cut(*rest, '\n', &line, rest))
-        *rest = (struct str){ 0 };
-    return line;
-}
-
-static bool is_fence(struct str line)
-{
-    while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == ' '))
-        line.n--;
-    return str_is(line, "---");
-}
-
-static bool find_front(struct str text, struct str *ret, struct error *e)
-{
-    struct str rest = str_starts(text, STR(BOM)) ? str_from(text, 3) : text;
-    const char *start;
-
-    if (!is_fence(next_line(&rest)))
-        return error_set(e, ERR_INVALID, "no front matter: the first line must be '---'");
-    start = rest.p;
-    while (rest.n) {
-        struct str line = next_line(&rest);
-
-        if (is_fence(line)) {
-            *ret = (struct str){ start, (size_t)(line.p - start) };
-            return true;
-        }
-    }
-    return error_set(e, ERR_INVALID, "the front matter has no closing '---'");
-}
 
 static bool read_text(const struct yaml *map, const char *key, struct str *ret, struct error *e)
 {
@@ -53,10 +17,10 @@ static bool read_text(const struct yaml *map, const char *key, struct str *ret, 
         return true;
     if (text.n == 0)
         return error_set(e, ERR_INVALID, "line %u: '%s' must be a string that is not empty",
-                         v->line + 1, key);
+                         v->line, key);
     if (text.n > MANIFEST_MAX_DESCRIPTION)
-        return error_set(e, ERR_LIMIT, "line %u: '%s' is longer than %d bytes", v->line + 1,
-                         key, MANIFEST_MAX_DESCRIPTION);
+        return error_set(e, ERR_LIMIT, "line %u: '%s' is longer than %d bytes", v->line, key,
+                         MANIFEST_MAX_DESCRIPTION);
     *ret = text;
     return true;
 }
@@ -74,14 +38,13 @@ static bool read_list(struct arena *a, const struct yaml *map, const char *key,
     for (const struct yaml *item = v ? v->first : NULL; item; item = item->next) {
         if (!yaml_is(v, YAML_LIST) || !yaml_is(item, YAML_SCALAR))
             return error_set(e, ERR_INVALID,
-                             "line %u: '%s' must be a string or a list of strings", v->line + 1,
+                             "line %u: '%s' must be a string or a list of strings", v->line,
                              key);
         ARENA_PUSH(a, ret) = yaml_str(item);
     }
     return true;
 }
 
-/* Lines are counted from the opening fence, which the YAML text does not hold. */
 static bool read_gate(struct arena *a, const struct yaml *map, struct gate *gate,
                       struct error *e)
 {
@@ -89,27 +52,27 @@ static bool read_gate(struct arena *a, const struct yaml *map, struct gate *gate
 
     if (yaml_get(map, "crates"))
         return error_set(e, ERR_INVALID, "line %u: 'crates' was renamed to 'depends-on'",
-                         yaml_get(map, "crates")->line + 1);
+                         yaml_get(map, "crates")->line);
     if (!read_list(a, map, "depends-on", &atoms, e) ||
         !read_list(a, map, "predicates", &predicates, e))
         return false;
     if (!gate_add_atoms(a, gate, &atoms, e))
-        return error_wrap(e, "line %u: 'depends-on'", yaml_get(map, "depends-on")->line + 1);
+        return error_wrap(e, "line %u: 'depends-on'", yaml_get(map, "depends-on")->line);
     if (!gate_add_predicates(a, gate, &predicates, e))
-        return error_wrap(e, "line %u: 'predicates'", yaml_get(map, "predicates")->line + 1);
+        return error_wrap(e, "line %u: 'predicates'", yaml_get(map, "predicates")->line);
     return true;
 }
 
 bool skill_front_parse(struct arena *a, struct str text, struct skill_front *ret,
                        struct error *e)
 {
-    struct str front = { 0 };
+    struct frontmatter front;
     struct yaml *map;
 
     *ret = (struct skill_front){ 0 };
-    if (!find_front(text, &front, e))
+    if (!frontmatter_split(text, &front, e))
         return false;
-    map = yaml_parse(a, front, e);
+    map = yaml_parse(a, front.yaml, e);
     if (!map)
         return error_wrap(e, "front matter");
     if (!yaml_is(map, YAML_MAP))

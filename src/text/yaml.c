@@ -13,6 +13,7 @@ struct reader {
     struct arena *a;
     struct error *e;
     unsigned nodes;
+    size_t bad_line; /* where libyaml gave up, from 1; 0: it did not */
 };
 
 __attribute__((format(printf, 3, 4))) static bool fail_at(struct reader *r, yaml_mark_t at,
@@ -31,6 +32,7 @@ static bool next_event(struct reader *r, yaml_event_t *ev)
 {
     if (yaml_parser_parse(&r->parser, ev))
         return true;
+    r->bad_line = r->parser.problem_mark.line + 1;
     return fail_at(r, r->parser.problem_mark, "%s",
                    r->parser.problem ? r->parser.problem : "not YAML");
 }
@@ -180,7 +182,8 @@ static struct yaml *read_document(struct reader *r)
     }
 }
 
-static struct yaml *parse_once(struct arena *a, struct str text, struct error *e)
+static struct yaml *parse_once(struct arena *a, struct str text, size_t *ret_bad_line,
+                               struct error *e)
 {
     struct reader r = { .a = a, .e = e };
     struct yaml *root;
@@ -194,11 +197,12 @@ static struct yaml *parse_once(struct arena *a, struct str text, struct error *e
                                  text.n);
     root = read_document(&r);
     yaml_parser_delete(&r.parser);
+    *ret_bad_line = r.bad_line;
     return root;
 }
 
-/* The value of a line `key: value` when it is plain and holds ": "; the bytes before it go to
- * *ret_head. */
+/* The value of a line `key: value` when it is plain and holds ": " or ends with ":"; the bytes
+ * before it go to *ret_head. */
 static bool loose_value(struct str line, struct str *ret_head, struct str *ret_value)
 {
     size_t at = str_find(line, STR(": "));
@@ -208,56 +212,67 @@ static bool loose_value(struct str line, struct str *ret_head, struct str *ret_v
         return false;
     value = str_trim(str_from(line, at + 2));
     if (value.n == 0 || strchr("'\"|>[{&*!#%@`", value.p[0]) ||
-        str_find(value, STR(": ")) == SIZE_MAX)
+        (str_find(value, STR(": ")) == SIZE_MAX && !str_ends(value, STR(":"))))
         return false;
     *ret_head = str_upto(line, at + 2);
     *ret_value = value;
     return true;
 }
 
-/* False when nothing was changed. */
-static bool quote_loose_values(struct str text, struct buf *out)
+static void put_quoted(struct buf *out, struct str value)
 {
-    bool changed = false;
-
-    for (struct str rest = text, line; rest.n;) {
-        struct str head, value;
-
-        if (!str_cut(rest, '\n', &line, &rest))
-            line = rest, rest.n = 0;
-        if (loose_value(line, &head, &value)) {
-            changed = true;
-            buf_add(out, head);
+    buf_addc(out, '\'');
+    for (size_t i = 0; i < value.n; i++) {
+        buf_addc(out, value.p[i]);
+        if (value.p[i] == '\'')
             buf_addc(out, '\'');
-            for (size_t i = 0; i < value.n; i++) {
-                buf_addc(out, value.p[i]);
-                if (value.p[i] == '\'')
-                    buf_addc(out, '\'');
-            }
-            buf_addc(out, '\'');
-        } else {
-            buf_add(out, line);
-        }
-        buf_addc(out, '\n');
     }
-    return changed && !out->over;
+    buf_addc(out, '\'');
 }
 
+/* The text with the loose value of line `n` quoted. False: that line has none. */
+static bool quote_loose_value(struct str text, size_t n, struct buf *out)
+{
+    struct str rest = text, line, head, value;
+
+    for (size_t i = 1; i < n; i++)
+        if (!str_cut(rest, '\n', &line, &rest))
+            return false;
+    line = rest;
+    if (!str_cut(rest, '\n', &line, &rest))
+        rest = (struct str){ 0 };
+    if (!loose_value(line, &head, &value))
+        return false;
+    buf_add(out, (struct str){ text.p, (size_t)(line.p - text.p) });
+    buf_add(out, head);
+    put_quoted(out, value);
+    buf_addc(out, '\n');
+    buf_add(out, rest);
+    return !out->over;
+}
+
+/* Each repair mends one line, so the line where the next attempt stops is still the file's. */
 struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
 {
-    auto_buf quoted = BUF(2 * YAML_MAX_BYTES);
-    struct error first = { 0 };
+    auto_buf mended = BUF(2 * YAML_MAX_BYTES);
+    size_t bad_line;
     struct yaml *root;
 
     if (text.n > YAML_MAX_BYTES) {
         error_set(e, ERR_LIMIT, "more than %zu bytes of YAML", YAML_MAX_BYTES);
         return NULL;
     }
-    root = parse_once(a, text, &first);
-    if (!root && quote_loose_values(text, &quoted))
-        root = parse_once(a, buf_str(&quoted), NULL);
-    if (!root && e)
-        *e = first;
+    root = parse_once(a, text, &bad_line, e);
+    for (int i = 0; !root && bad_line && i < YAML_MAX_REPAIRS; i++) {
+        auto_buf next = BUF(2 * YAML_MAX_BYTES);
+
+        if (!quote_loose_value(mended.n ? buf_str(&mended) : text, bad_line, &next))
+            break;
+        buf_free(&mended);
+        mended = next;
+        next = BUF(0);
+        root = parse_once(a, buf_str(&mended), &bad_line, e);
+    }
     return root;
 }
 

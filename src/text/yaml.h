@@ -8,8 +8,9 @@
  * ERR_INVALID: aliases and anchors, tags, a second document, a key that is no scalar, a key
  * given twice. Bounds: YAML_MAX_BYTES, YAML_MAX_DEPTH, YAML_MAX_NODES.
  *
- * People write `description: Use this: it helps`, which is no YAML. When a text does not parse,
- * plain values that hold ": " are taken as quoted and it is tried once more (servers.md SK-4).
+ * People write `description: Use this: it helps`, which is no YAML. A plain value that holds
+ * ": " or ends with ":" is taken as quoted when parsing fails on its line (servers.md SK-4), in
+ * at most YAML_MAX_REPAIRS lines. Lines that parse are never touched.
  */
 #ifndef SYM_TEXT_YAML_H
 #define SYM_TEXT_YAML_H
@@ -17,9 +18,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-#define YAML_MAX_BYTES ((size_t)1 << 20)
-#define YAML_MAX_DEPTH 16
-#define YAML_MAX_NODES 4000
+#define YAML_MAX_BYTES   ((size_t)1 << 20)
+#define YAML_MAX_DEPTH   16
+#define YAML_MAX_NODES   4000
+#define YAML_MAX_REPAIRS 16
 
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 

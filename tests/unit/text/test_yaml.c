@@ -44,10 +44,14 @@ static void front_matter_forms_are_read(void **state)
         { "- a\n- b\n", "[a, b]" },
         { "just text\n", "just text" },
         { "a: \xC3\xA9\n", "{a: \xC3\xA9}" },
-        /* second attempt */
+        /* SK-4: mended, and only where parsing failed */
         { "a: Use this: it helps\n", "{a: 'Use this: it helps'}" },
         { "a: it's: fine\nb: x\n", "{a: 'it's: fine', b: x}" },
         { "list:\n  - k: v: w\n", "{list: [{k: 'v: w'}]}" },
+        { "a: b: c\nd: e: f\ng: h:\n", "{a: 'b: c', d: 'e: f', g: 'h:'}" },
+        { "a: b: c\nd: |\n  k: v: w\ne: \"x\n  y: z: w\"\n",
+          "{a: 'b: c', d: 'k: v: w\n', e: 'x y: z: w'}" },
+        { "a: b: c\r\nd: e\r\n", "{a: 'b: c', d: e}" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -77,6 +81,7 @@ static void what_is_not_accepted_is_named(void **state)
         { "[x]: 1\n", "line 1: a key must be" },
         { "a: 1\n---\nb: 2\n", "second document" },
         { "a: \"\xFF\"\n", "line " },
+        { "a: b: c\nd: [x\n", "line 3: " }, /* not the line that was mended */
         { "[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]", "deeper than 16" },
     };
 

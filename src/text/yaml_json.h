@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A YAML value as JSON. */
+#ifndef SYM_TEXT_YAML_JSON_H
+#define SYM_TEXT_YAML_JSON_H
+
+#include "text/json.h"
+#include "text/yaml.h"
+
+/*
+ * Plain scalars get the type that the core schema of YAML 1.2 gives them: null, true, false,
+ * numbers (decimal, 0o17, 0x1f); what JSON has no number for (.inf, .nan, 1e400) stays a
+ * string. A quoted scalar is a string.
+ */
+void yaml_put_json(struct jw *w, const struct yaml *v);
+
+/* The scalar would be a string: quoted, or plain text that is no null, boolean or number. */
+bool yaml_is_text(const struct yaml *v);
+
+#endif
