@@ -27,7 +27,7 @@ struct option {
 };
 
 /* What completion offers for words that are no options. */
-enum word_kind { WORD_NONE, WORD_FILE, WORD_COMMAND, WORD_SHELL };
+enum word_kind { WORD_NONE, WORD_FILE, WORD_COMMAND, WORD_SHELL, WORD_DIR, WORD_DIRS };
 
 struct args;
 
@@ -39,12 +39,16 @@ struct command {
     const char *example;          /* lines */
     const struct option *options; /* its own; ends with NULL name; NULL: none */
     bool for_agents;              /* listed apart in the overview */
+    bool server;                  /* has the command line of cli/servers.h */
     enum word_kind words;
     int (*run)(struct arena *a, const struct args *args);
 };
 
 extern const struct command cli_commands[]; /* ends with NULL name; in the order of `help` */
-extern const struct option cli_globals[]; /* taken by every command, before or after its name */
+/* Taken by every command but the servers, before or after its name. */
+extern const struct option cli_globals[];
+/* What the servers take instead. */
+extern const struct option cli_server_globals[];
 const struct command *cli_find(struct str name);
 void cli_put_overview(FILE *to);
 void cli_put_help(FILE *to, const struct command *c);

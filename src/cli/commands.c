@@ -10,6 +10,12 @@ const struct option cli_globals[] = {
     { 0 },
 };
 
+const struct option cli_server_globals[] = {
+    { .name = "--help", .letter = "-h", .summary = "this text" },
+    { .name = "--version", .letter = "-V", .summary = "version of symposium" },
+    { 0 },
+};
+
 static const struct option tools_options[] = {
     { .name = "--query", .value = "Q", .summary = "ranked search over names and descriptions" },
     { .name = "--full", .summary = "TypeScript declarations instead of one line a tool" },

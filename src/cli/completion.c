@@ -17,6 +17,8 @@ static void put_bash_words(FILE *to, const struct command *c)
     switch (c->words) {
     case WORD_NONE:
     case WORD_FILE:
+    case WORD_DIR:
+    case WORD_DIRS:
         break;
     case WORD_SHELL:
         fputs("bash zsh", to);
@@ -26,6 +28,22 @@ static void put_bash_words(FILE *to, const struct command *c)
             fprintf(to, "%s%s", o == cli_commands ? "" : " ", o->name);
         break;
     }
+}
+
+static const char *bash_files(const struct command *c)
+{
+    switch (c->words) {
+    case WORD_NONE:
+    case WORD_COMMAND:
+    case WORD_SHELL:
+        return "";
+    case WORD_FILE:
+        return " files=-f";
+    case WORD_DIR:
+    case WORD_DIRS:
+        return " files=-d";
+    }
+    return "";
 }
 
 static void put_bash(FILE *to)
@@ -48,18 +66,19 @@ static void put_bash(FILE *to)
           to);
     for (const struct command *c = cli_commands; c->name; c++)
         fprintf(to, "%s%s", c == cli_commands ? "" : " ", c->name);
-    fputs("\" options=--version ;;\n", to);
+    fputs("\" options=\"--version", to);
+    put_options(to, cli_globals);
+    fputs("\" ;;\n", to);
     for (const struct command *c = cli_commands; c->name; c++) {
         fprintf(to, "    %s) words=\"", c->name);
         put_bash_words(to, c);
         fputs("\" options=\"", to);
         put_options(to, c->options);
-        fprintf(to, "\"%s ;;\n", c->words == WORD_FILE ? " files=${files:--f}" : "");
+        put_options(to, c->server ? cli_server_globals : cli_globals);
+        fprintf(to, "\"%s ;;\n", bash_files(c));
     }
-    fputs("    esac\n    options+=\"", to);
-    put_options(to, cli_globals);
-    fputs("\"\n"
-          "    if [[ $cur == -* && $files != -d ]]; then words=$options files=; fi\n"
+    fputs("    esac\n"
+          "    if [[ $cur == -* ]]; then words=$options files=; fi\n"
           "    if [[ $files ]]; then\n"
           "        compopt -o filenames 2>/dev/null\n"
           "        mapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
@@ -67,7 +86,7 @@ static void put_bash(FILE *to)
           "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
           "    fi\n"
           "}\n"
-          "complete -F _symposium symposium cargo-agents\n",
+          "complete -F _symposium symposium cargo-agents modelcontextprotocol\n",
           to);
 }
 
@@ -110,6 +129,8 @@ static const char *zsh_words(const struct command *c)
         [WORD_FILE] = " \\\n            '*:file:_files'",
         [WORD_COMMAND] = " \\\n            '1:command:_symposium_commands'",
         [WORD_SHELL] = " \\\n            '1:shell:(bash zsh)'",
+        [WORD_DIR] = " \\\n            '1:directory:_files -/'",
+        [WORD_DIRS] = " \\\n            '*:directory:_files -/'",
     };
 
     return actions[c->words];
@@ -117,7 +138,7 @@ static const char *zsh_words(const struct command *c)
 
 static void put_zsh(FILE *to)
 {
-    fputs("#compdef symposium cargo-agents\n"
+    fputs("#compdef symposium cargo-agents modelcontextprotocol\n"
           "_symposium_commands() {\n"
           "    local -a commands=(\n",
           to);
@@ -142,12 +163,12 @@ static void put_zsh(FILE *to)
     for (const struct command *c = cli_commands; c->name; c++) {
         fprintf(to, "    %s) _arguments", c->name);
         put_zsh_options(to, c->options);
-        put_zsh_options(to, cli_globals);
+        put_zsh_options(to, c->server ? cli_server_globals : cli_globals);
         fprintf(to, "%s ;;\n", zsh_words(c));
     }
     fputs("    esac\n"
           "}\n"
-          "compdef _symposium symposium cargo-agents\n",
+          "compdef _symposium symposium cargo-agents modelcontextprotocol\n",
           to);
 }
 

@@ -5,6 +5,10 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
+/* The column of options: bytes of one, and columns when all are short. */
+#define LEFT_MAX 64
+#define LEFT_MIN 18
+
 const struct command *cli_find(struct str name)
 {
     for (const struct command *c = cli_commands; c->name; c++)
@@ -20,14 +24,31 @@ static void put_commands(FILE *to, bool for_agents)
             fprintf(to, "  %-12s %s\n", c->name, c->summary);
 }
 
-static void put_options(FILE *to, const struct option *options)
+static void left_of(const struct option *o, char *left, size_t n)
 {
-    for (const struct option *o = options; o->name; o++) {
-        char left[64];
+    snprintf(left, n, "%s%s%s%s%s", o->letter ? o->letter : "", o->letter ? ", " : "", o->name,
+             o->value ? " " : "", o->value ? o->value : "");
+}
 
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->letter ? o->letter : "",
-                 o->letter ? ", " : "", o->name, o->value ? " " : "", o->value ? o->value : "");
-        fprintf(to, "  %-18s %s\n", left, o->summary);
+static int width_of(const struct option *options, int width)
+{
+    char left[LEFT_MAX];
+
+    for (const struct option *o = options; o && o->name; o++) {
+        left_of(o, left, sizeof left);
+        if ((int)strlen(left) > width)
+            width = (int)strlen(left);
+    }
+    return width;
+}
+
+static void put_options(FILE *to, const struct option *options, int width)
+{
+    char left[LEFT_MAX];
+
+    for (const struct option *o = options; o && o->name; o++) {
+        left_of(o, left, sizeof left);
+        fprintf(to, "  %-*s %s\n", width, left, o->summary);
     }
 }
 
@@ -39,9 +60,9 @@ void cli_put_overview(FILE *to)
     put_commands(to, false);
     fputs("\nFor agents:\n", to);
     put_commands(to, true);
-    fputs("\nOptions of every command:\n", to);
-    put_options(to, cli_globals);
-    fputs("  --version          version of symposium\n"
+    fputs("\nOptions of every command but the servers, which have their own:\n", to);
+    put_options(to, cli_globals, LEFT_MIN);
+    fputs("  -V, --version      version of symposium\n"
           "\n'symposium help COMMAND' says more, with an example.\n"
           "Exit status: 0 done, 1 failed, 2 the command line is wrong.\n",
           to);
@@ -49,14 +70,15 @@ void cli_put_overview(FILE *to)
 
 void cli_put_help(FILE *to, const struct command *c)
 {
+    int width = width_of(c->options, LEFT_MIN);
+
     fprintf(to, "usage: symposium %s\n\n%c%s.\n", c->usage,
             toupper((unsigned char)c->summary[0]), c->summary + 1);
     if (c->help)
         fprintf(to, "\n%s", c->help);
     fputs("\nOptions:\n", to);
-    if (c->options)
-        put_options(to, c->options);
-    put_options(to, cli_globals);
+    put_options(to, c->options, width);
+    put_options(to, c->server ? cli_server_globals : cli_globals, width);
     fprintf(to, "\nExample:\n%s", c->example);
 }
 

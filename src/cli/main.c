@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "cli/command.h"
+#include "cli/servers.h"
 #include "lockdown/keeper.h"
 #include "loop/spawn.h"
 #include "sandbox/host.h"
@@ -17,7 +18,7 @@
 static bool asks_version(char **argv)
 {
     while (*argv && *++argv && **argv == '-')
-        if (!strcmp(*argv, "--version"))
+        if (!strcmp(*argv, "--version") || !strcmp(*argv, "-V"))
             return true;
     return false;
 }
@@ -29,6 +30,8 @@ static int run(int argc, char **argv)
     struct error e;
     bool help;
 
+    if (cli_is_servers(argc, argv))
+        return cli_servers(&a, argc, argv);
     if (asks_version(argv)) {
         puts("symposium " SYM_VERSION);
         return EXIT_OK;

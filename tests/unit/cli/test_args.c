@@ -173,7 +173,8 @@ static void CL_2_every_command_has_help_with_an_example(void **state)
         assert_non_null(strstr(c->example, c->name));
         for (const struct option *o = c->options; o && o->name; o++)
             assert_non_null(strstr(text, o->name));
-        for (const struct option *o = cli_globals; o->name; o++)
+        for (const struct option *o = c->server ? cli_server_globals : cli_globals; o->name;
+             o++)
             assert_non_null(strstr(text, o->name));
     }
 }
