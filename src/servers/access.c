@@ -429,6 +429,7 @@ bool access_entry(const struct access *x, struct arena *a, const struct access_a
     struct error own;
 
     e = e ? e : &own;
+    *ret = (struct access_entry){ .dir = -1 };
     if (strcmp(at->rel, ".") == 0)
         return error_set(e, ERR_DENIED, "Access denied - %s is an allowed directory itself",
                          at->path);
