@@ -90,9 +90,9 @@ static enum type type_of(const struct yaml *v)
                                                             : TYPE_TEXT;
 }
 
-bool yaml_is_text(const struct yaml *v)
+bool yaml_is_null(const struct yaml *v)
 {
-    return yaml_is(v, YAML_SCALAR) && type_of(v) == TYPE_TEXT;
+    return yaml_is(v, YAML_SCALAR) && type_of(v) == TYPE_NULL;
 }
 
 static double based(struct str digits, int base)

@@ -13,7 +13,6 @@
  */
 void yaml_put_json(struct jw *w, const struct yaml *v);
 
-/* The scalar would be a string: quoted, or plain text that is no null, boolean or number. */
-bool yaml_is_text(const struct yaml *v);
+bool yaml_is_null(const struct yaml *v); /* ~, null, or a plain scalar that is empty */
 
 #endif

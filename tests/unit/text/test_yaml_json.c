@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -14,18 +15,17 @@ static void plain_scalars_get_the_type_of_the_core_schema(void **state)
 {
     static const struct {
         const char *text, *json;
-        bool text_value;
     } cases[] = {
-        { "word", "\"word\"", true },
-        { "'1'", "\"1\"", true },
-        { "\"null\"", "\"null\"", true },
+        { "word", "\"word\"" },
+        { "'1'", "\"1\"" },
+        { "\"null\"", "\"null\"" },
         { "", "null" },
         { "~", "null" },
         { "Null", "null" },
-        { "nULL", "\"nULL\"", true },
+        { "nULL", "\"nULL\"" },
         { "true", "true" },
         { "FALSE", "false" },
-        { "yes", "\"yes\"", true },
+        { "yes", "\"yes\"" },
         { "1", "1" },
         { "-12", "-12" },
         { "+7", "7" },
@@ -36,16 +36,16 @@ static void plain_scalars_get_the_type_of_the_core_schema(void **state)
         { "-.5e1", "-5" },
         { "1e3", "1000" },
         { "1e400", "\"1e400\"" },
-        { ".", "\".\"", true },
+        { ".", "\".\"" },
         { "-", "[null]" },
-        { "1.0.0", "\"1.0.0\"", true },
-        { "1e", "\"1e\"", true },
+        { "1.0.0", "\"1.0.0\"" },
+        { "1e", "\"1e\"" },
         { "0o17", "15" },
-        { "0o8", "\"0o8\"", true },
+        { "0o8", "\"0o8\"" },
         { "0x1F", "31" },
-        { "0x", "\"0x\"", true },
-        { ".inf", "\".inf\"", true },
-        { "2026-11-30", "\"2026-11-30\"", true },
+        { "0x", "\"0x\"" },
+        { ".inf", "\".inf\"" },
+        { "2026-11-30", "\"2026-11-30\"" },
         { "99999999999999999999", "100000000000000000000" },
     };
 
@@ -64,7 +64,7 @@ static void plain_scalars_get_the_type_of_the_core_schema(void **state)
         assert_non_null(v);
         yaml_put_json(&w, v);
         assert_string_equal(buf_z(&out), cases[i].json);
-        assert_int_equal(yaml_is_text(v), cases[i].text_value);
+        assert_int_equal(yaml_is_null(v), strcmp(cases[i].json, "null") == 0);
     }
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "loop/work.h"
+#include "rpc/message.h"
+#include "servers/skills/impl.h"
+
+static void on_run(void *ctx, struct work *w)
+{
+    struct task *t = ctx;
+
+    t->running = w;
+    t->run(t);
+}
+
+static void answer(struct task *t, struct mcp_req *r)
+{
+    if (t->no_resource)
+        mcp_reply_no_resource(r, t->uri);
+    else if (t->error.kind || !buf_ok(&t->json, &t->error))
+        mcp_reply_error(r, RPC_INTERNAL_ERROR, (struct str){ 0 }, "%s", t->error.msg);
+    else
+        mcp_reply(r, buf_str(&t->json));
+}
+
+static void on_done(void *ctx, bool cancelled)
+{
+    struct task *t = ctx;
+    struct mcp_req *r = take_ptr(&t->r);
+
+    (void)cancelled; /* only by on_cancel: r is NULL then */
+    if (r) {
+        mcp_req_on_cancel(r, NULL, NULL);
+        answer(t, r);
+    }
+    buf_free(&t->json);
+    arena_free(&t->arena);
+    free(t);
+}
+
+static void on_cancel(void *ctx)
+{
+    struct task *t = ctx;
+
+    t->r = NULL;
+    work_cancel(t->work);
+}
+
+void task_start(struct skills *s, struct mcp_req *r, struct str uri,
+                void (*run)(struct task *t))
+{
+    static const struct work_ops ops = { on_run, on_done };
+    struct task *t = NEW(struct task);
+
+    t->arena = ARENA;
+    t->json = BUF(ANSWER_MAX);
+    t->skills = s;
+    t->uri = arena_str(&t->arena, uri);
+    t->r = r;
+    t->run = run;
+    mcp_req_on_cancel(r, on_cancel, t);
+    t->work = work_start(server_loop(s->server), WORK_LONG, &ops, t);
+}
+
+bool task_cancelled(const void *task)
+{
+    const struct task *t = task;
+
+    return t->running && work_cancelled(t->running);
+}
