@@ -3,26 +3,11 @@
 // The commands for people (plugins.md 12): what they print on a terminal and in a pipe, their exit status, and that nothing of
 // theirs survives, not even an interrupt.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { T, basic, bin, npm, root, scenario, slack, until, within } from './harness.mjs';
+import { T, basic, bin, npm, root, run, scenario, slack, until } from './harness.mjs';
 
-/** One run to its end: {code, signal, out, err}. */
-function run(place, args, { input = '', cwd = place.workspace, env = {}, program = bin, ms = 20000 } = {}) {
-    const child = spawn(program, args, { cwd, env: place.env(env) });
-    let out = '', err = '';
-    child.stdout.setEncoding('utf8').on('data', d => { out += d; });
-    child.stderr.setEncoding('utf8').on('data', d => { err += d; });
-    child.stdin.on('error', () => {});
-    if (input !== null) child.stdin.end(input);
-    const ended = new Promise((done, fail) => {
-        child.on('error', fail);
-        child.on('close', (code, signal) => done({ code, signal, out, err }));
-    });
-    return Object.assign(within(`symposium ${args.join(' ')}`, ms, ended), { child });
-}
-/** The same on a terminal (util-linux' script): {code, out}, everything that the terminal was sent. */
+/** A run on a terminal (util-linux' script): {code, out}, everything that the terminal was sent. */
 const quote = s => `'${String(s).replaceAll("'", "'\\''")}'`;
 const terminal = (place, args, { env = {}, ...rest } = {}) =>
     run(place, ['-qec', [bin, ...args].map(quote).join(' '), '/dev/null'],
@@ -329,7 +314,7 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
     place.write('symposium/plugins/typo/SYMPOSIUM.toml', 'name = "typo"\ndepends = ["*"]\n');
     place.plugin('sleepy', [place.peer('sleepy', server())], {});
     place.plugin('p', [{ name: 'missing', command: 'no-such-program' }, place.peer('silent', { on: { 'server/discover': [], initialize: [] } }, { 'startup-timeout-secs': 1 }),
-        { name: 'later', builtin: 'fetch' }]);
+        { name: 'later', builtin: 'agents' }]);
     const r = await run(place, ['doctor', '--json']);
     assert.equal(r.code, 1);
     const events = json(r), problems = type(events, 'problem');

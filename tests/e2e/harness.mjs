@@ -110,6 +110,21 @@ export const rssOf = pid => Number(/VmRSS:\s+(\d+)/.exec(proc(pid, 'status'))?.[
 export const peakOf = pid => Number(/VmHWM:\s+(\d+)/.exec(proc(pid, 'status'))?.[1] ?? 0) * 1024;
 export const fdsOf = pid => { try { return fs.readdirSync(`/proc/${pid}/fd`).length; } catch { return 0; } };
 
+/** One run of a program to its end: {code, signal, out, err}; `input` null leaves its stdin open. */
+export function run(place, args, { input = '', cwd = place.workspace, env = {}, program = bin, ms = 20000 } = {}) {
+    const child = spawn(program, args, { cwd, env: place.env(env) });
+    let out = '', err = '';
+    child.stdout.setEncoding('utf8').on('data', d => { out += d; });
+    child.stderr.setEncoding('utf8').on('data', d => { err += d; });
+    child.stdin.on('error', () => {});
+    if (input !== null) child.stdin.end(input);
+    const ended = new Promise((done, fail) => {
+        child.on('error', fail);
+        child.on('close', (code, signal) => done({ code, signal, out, err }));
+    });
+    return Object.assign(within(`symposium ${args.join(' ')}`, ms, ended), { child });
+}
+
 // --- TOML -------------------------------------------------------------------------------------------------------------
 const key = k => (/^[A-Za-z0-9_-]+$/.test(k) ? k : JSON.stringify(k));
 const value = v => (Array.isArray(v) ? `[${v.map(value).join(', ')}]`
