@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* write_file and create_directory (FS-6, FS-11). */
+#include "servers/fs/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "servers/replace.h"
+
+#define NEW_FILE_MODE      0666
+#define NEW_DIRECTORY_MODE 0777
+
+bool write_content(struct fs_call *c, struct str path, struct str content)
+{
+    struct access_entry entry;
+    struct access_at at;
+    struct error e;
+
+    if (!access_locate(c->x, c->arena, path, &at, &e) ||
+        !access_entry(c->x, c->arena, &at, true, &entry, &e))
+        return answer_error(c->out, "%s", e.msg);
+    auto_close int dir = entry.dir;
+    if (replace_file(dir, entry.name, content, NEW_FILE_MODE, &e))
+        return true;
+    return answer_error(c->out, "Failed to write %s: %s", entry.path,
+                        e.sys == EINVAL ? "Not a regular file" : strerror(e.sys));
+}
+
+void fs_write_file(struct fs_call *c)
+{
+    if (!write_content(c, c->in.path, c->in.content))
+        return;
+    buf_add(&c->out->text, STR("Successfully wrote to "));
+    buf_add(&c->out->text, c->in.path);
+}
+
+/* ---- directories ---- */
+
+/* Opens the deepest directory that exists on the way; *ret_rest is what is missing of it. */
+static int open_deepest(struct fs_call *c, const struct access_at *at, const char **ret_rest,
+                        struct error *e)
+{
+    struct access_at above = *at;
+    char *path = arena_z(c->arena, str_of(at->path));
+    size_t whole = strlen(path);
+
+    for (;;) {
+        int fd = access_open(c->x, &above, O_PATH | O_DIRECTORY, e);
+        bool missing = e->kind == ERR_NOT_FOUND || (e->kind == ERR_SYS && e->sys == ENOENT);
+        size_t n = strlen(path);
+
+        if (fd >= 0) {
+            *ret_rest = n == whole ? "" : at->path + n + (n > 1);
+            return fd;
+        }
+        if (!missing || strcmp(above.rel, ".") == 0)
+            return -1;
+        path = path_dir(c->arena, path);
+        if (!access_locate(c->x, c->arena, str_of(path), &above, e))
+            return -1;
+    }
+}
+
+/* Makes one directory beneath `dir` and opens it; -1 with errno. */
+static int make_one(int dir, const char *name)
+{
+    if (mkdirat(dir, name, NEW_DIRECTORY_MODE) != 0 && errno != EEXIST)
+        return -1;
+    return openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static bool make_rest(struct fs_call *c, int top, const char *rest)
+{
+    auto_close int dir = take_fd(&top);
+    struct str left = str_of(rest), name;
+
+    while (left.n) {
+        int next;
+
+        if (!str_cut(left, '/', &name, &left))
+            name = left, left.n = 0;
+        next = make_one(dir, arena_z(c->arena, name));
+        if (next < 0)
+            return false;
+        mem_cleanup_close(&dir);
+        dir = next;
+    }
+    return true;
+}
+
+void fs_create_directory(struct fs_call *c)
+{
+    struct access_at at;
+    const char *rest;
+    struct error e;
+    int top = -1;
+
+    if (access_locate(c->x, c->arena, c->in.path, &at, &e))
+        top = open_deepest(c, &at, &rest, &e);
+    if (top < 0) {
+        answer_error(c->out, "%s", e.msg);
+        return;
+    }
+    if (!make_rest(c, top, rest)) {
+        answer_error(c->out, "Failed to create directory %s: %s", at.path, strerror(errno));
+        return;
+    }
+    buf_add(&c->out->text, STR("Successfully created directory "));
+    buf_add(&c->out->text, c->in.path);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A file's content replaced (SV-27), for write_file and edit_file. */
+#ifndef SYM_SERVERS_FS_WRITE_H
+#define SYM_SERVERS_FS_WRITE_H
+
+#include "servers/fs/fs_impl.h"
+
+/* False with the answer made an error, and the file as it was. */
+bool write_content(struct fs_call *c, struct str path, struct str content);
+
+#endif
