@@ -225,7 +225,7 @@ bool catalog_load(struct catalog *ret, const char *workspace, const char *home,
     return true;
 }
 
-const struct skill *catalog_find(const struct catalog *c, struct str name)
+const struct skill *catalog_skill(const struct catalog *c, struct str name)
 {
     const struct skill key = { .name = name };
 

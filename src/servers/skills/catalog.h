@@ -37,7 +37,7 @@ typedef void (*catalog_warn_fn)(const char *line);
  */
 bool catalog_load(struct catalog *ret, const char *workspace, const char *home,
                   catalog_warn_fn warn, struct error *e);
-const struct skill *catalog_find(const struct catalog *c, struct str name);
+const struct skill *catalog_skill(const struct catalog *c, struct str name);
 void catalog_free(struct catalog *c);
 
 #endif

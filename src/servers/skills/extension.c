@@ -77,7 +77,7 @@ static void start_with_uri(void *ctx, struct mcp_req *r, void (*run)(struct task
 static const struct skill *skill_of(struct task *t, struct skill_uri *ret)
 {
     const struct skill *skill = skill_uri_parse(&t->arena, t->uri, ret)
-                                    ? catalog_find(&t->skills->catalog, ret->name)
+                                    ? catalog_skill(&t->skills->catalog, ret->name)
                                     : NULL;
 
     t->no_resource = !skill;
