@@ -86,7 +86,7 @@ void skills_activate(void *ctx, struct mcp_req *r, yyjson_val *args)
         tool_fail(r, "%s", e.msg);
         return;
     }
-    skill = catalog_skill(&s->catalog, name);
+    skill = skillset_find(&s->catalog, name);
     if (!skill) {
         tool_fail(r, "unknown skill: %.*s", STR_F(str_upto(name, 1000)));
         return;

@@ -77,7 +77,7 @@ static void start_with_uri(void *ctx, struct mcp_req *r, void (*run)(struct task
 static const struct skill *skill_of(struct task *t, struct skill_uri *ret)
 {
     const struct skill *skill = skill_uri_parse(&t->arena, t->uri, ret)
-                                    ? catalog_skill(&t->skills->catalog, ret->name)
+                                    ? skillset_find(&t->skills->catalog, ret->name)
                                     : NULL;
 
     t->no_resource = !skill;
@@ -89,7 +89,7 @@ static const struct skill *skill_of(struct task *t, struct skill_uri *ret)
 /* A skill whose SKILL.md became unreadable is left out; activating it says why. */
 static void run_list(struct task *t)
 {
-    const struct catalog *c = &t->skills->catalog;
+    const struct skillset *c = &t->skills->catalog;
     size_t room = ENTRY_MAX_RESOURCES;
     struct jw w = jw_to(&t->json);
 

@@ -4,12 +4,12 @@
 #define SYM_SERVERS_SKILLS_IMPL_H
 
 #include "servers/server.h"
-#include "servers/skills/catalog.h"
 #include "servers/skills/digest.h"
+#include "servers/skills/skillset.h"
 #include "servers/skills/uri.h"
 
 struct skills {
-    struct catalog catalog;
+    struct skillset catalog;
     struct digests *digests;
     struct server *server;
 };

@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "servers/access.h"
-#include "servers/skills/catalog.h"
 #include "servers/skills/document.h"
+#include "servers/skills/skillset.h"
 
 struct place {
     const struct skill *skill;

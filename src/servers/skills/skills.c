@@ -28,9 +28,9 @@
     "\"resources\"]}"
 
 /* Names and descriptions twice, each byte escaped, and what stands around them. */
-#define TOOL_TEXT_MAX (2 * CATALOG_MAX_TEXT + ((size_t)64 << 10))
+#define TOOL_TEXT_MAX (2 * SKILLSET_MAX_TEXT + ((size_t)64 << 10))
 
-static void put_description(struct buf *out, const struct catalog *c)
+static void put_description(struct buf *out, const struct skillset *c)
 {
     buf_addz(out, DESCRIPTION "\n\nAvailable skills:\n");
     for (size_t i = 0; i < c->n; i++) {
@@ -39,7 +39,7 @@ static void put_description(struct buf *out, const struct catalog *c)
     }
 }
 
-static void put_input_schema(struct buf *out, const struct catalog *c)
+static void put_input_schema(struct buf *out, const struct skillset *c)
 {
     struct jw w = jw_to(out);
 
@@ -129,7 +129,7 @@ int skills_run(const struct skills_opts *o)
     struct error e;
     int status;
 
-    if (!catalog_load(&s.catalog, o->workspace, user_home(o->user), warn, &e)) {
+    if (!skillset_load(&s.catalog, o->workspace, user_home(o->user), warn, &e)) {
         fprintf(stderr, "Error: %s\n", e.msg);
         digests_free(s.digests);
         return 1;
@@ -150,7 +150,7 @@ int skills_run(const struct skills_opts *o)
     };
     def = definition(&tool, s.catalog.n ? 1 : 0);
     status = server_run(&def, &s);
-    catalog_free(&s.catalog);
+    skillset_free(&s.catalog);
     digests_free(s.digests);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "servers/skills/catalog.h"
+#include "servers/skills/skillset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,12 +28,12 @@ struct found {
 };
 
 struct search {
-    struct catalog *c;
+    struct skillset *c;
     struct found found; /* in order of precedence */
     struct map dirs;    /* canonical directories seen */
     struct map names;   /* name -> the directory that has it */
     size_t text;        /* bytes of names and descriptions */
-    catalog_warn_fn warn;
+    skillset_warn_fn warn;
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct search *s, const char *fmt,
@@ -59,13 +59,13 @@ static void warn_odd(const struct search *s, const struct skill *k, const struct
 
 static bool has_room(const struct search *s, const struct document *d, const char *file)
 {
-    if (s->found.n == CATALOG_MAX_SKILLS) {
-        say(s, "%s: left out, there are %d skills already", file, CATALOG_MAX_SKILLS);
+    if (s->found.n == SKILLSET_MAX_SKILLS) {
+        say(s, "%s: left out, there are %d skills already", file, SKILLSET_MAX_SKILLS);
         return false;
     }
-    if (s->text + d->name.n + d->description.n > CATALOG_MAX_TEXT) {
+    if (s->text + d->name.n + d->description.n > SKILLSET_MAX_TEXT) {
         say(s, "%s: left out, all descriptions together have more than %zu bytes", file,
-            CATALOG_MAX_TEXT);
+            SKILLSET_MAX_TEXT);
         return false;
     }
     return true;
@@ -171,8 +171,8 @@ static void search_root(struct search *s, const char *root, const char *limit)
     while ((entry = readdir(d)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (seen++ == CATALOG_MAX_ENTRIES) {
-            say(s, "%s: only the first %d entries are looked at", root, CATALOG_MAX_ENTRIES);
+        if (seen++ == SKILLSET_MAX_ENTRIES) {
+            say(s, "%s: only the first %d entries are looked at", root, SKILLSET_MAX_ENTRIES);
             break;
         }
         add_child(s, root, entry->d_name, limit, &dirs);
@@ -200,13 +200,13 @@ static int by_name(const void *a, const void *b)
     return str_cmp(((const struct skill *)a)->name, ((const struct skill *)b)->name);
 }
 
-bool catalog_load(struct catalog *ret, const char *workspace, const char *home,
-                  catalog_warn_fn warn, struct error *e)
+bool skillset_load(struct skillset *ret, const char *workspace, const char *home,
+                   skillset_warn_fn warn, struct error *e)
 {
     struct search s = { .c = ret, .dirs = MAP, .names = MAP, .warn = warn };
     const char *real;
 
-    *ret = (struct catalog){ .arena = ARENA };
+    *ret = (struct skillset){ .arena = ARENA };
     real = path_real(&ret->arena, workspace, e);
     if (!real || !file_is_dir(real)) {
         arena_free(&ret->arena);
@@ -225,15 +225,15 @@ bool catalog_load(struct catalog *ret, const char *workspace, const char *home,
     return true;
 }
 
-const struct skill *catalog_skill(const struct catalog *c, struct str name)
+const struct skill *skillset_find(const struct skillset *c, struct str name)
 {
     const struct skill key = { .name = name };
 
     return c->n ? bsearch(&key, c->v, c->n, sizeof *c->v, by_name) : NULL;
 }
 
-void catalog_free(struct catalog *c)
+void skillset_free(struct skillset *c)
 {
     arena_free(&c->arena);
-    *c = (struct catalog){ 0 };
+    *c = (struct skillset){ 0 };
 }
