@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The official clients drive every tool of every everyday server: v1 SDK, v2 SDK (legacy, auto, pinned), and the inspector's
+// command line in both eras. The SDKs check each result against the tool's output schema themselves.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { test } from 'node:test';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Place, bin, node, npm, slack, until } from './harness.mjs';
+import { MODES, connect } from './sdk.mjs';
+import { SERVERS } from './everyday.mjs';
+
+const execute = promisify(execFile);
+const inspector = npm('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+
+/** `open(mode)` gives a client that is closed at the end, whatever happens. */
+async function withServer(name, body) {
+    const place = new Place(), clients = [];
+    let failed;
+    try {
+        const server = { command: bin, args: [name, ...await SERVERS[name].prepare(place)], env: place.env(), cwd: place.workspace };
+        await body(place, async (mode, more) => {
+            clients.push(await connect(mode, server, more));
+            return clients.at(-1);
+        }, server);
+    } catch (e) { failed = e; }
+    for (const c of clients) await c.close().catch(() => {});
+    try { await place.close(); } catch (e) { failed ??= e; }
+    if (failed) throw failed;
+}
+
+for (const [name, server] of Object.entries(SERVERS)) {
+    for (const mode of MODES) {
+        test(`SV-10 SV-19: the official client ${mode} drives every tool of ${name}`, () => withServer(name, async (place, open) => {
+            const client = await open(mode);
+            const { tools } = await client.listTools();
+            const calls = server.calls(place);
+            assert.deepEqual(tools.map(t => t.name).sort(), calls.map(c => c[0]).sort());
+            for (const [tool, args] of calls) {
+                const r = await client.callTool({ name: tool, arguments: args });
+                assert.notEqual(r.isError, true, `${tool}: ${r.content[0]?.text}`);
+                assert.ok(r.structuredContent, tool);
+            }
+            if (server.bad) {
+                const r = await client.callTool({ name: server.bad.tool, arguments: server.bad.args });
+                assert.equal(r.isError, true);
+            }
+            if (server.prompt) {
+                assert.deepEqual((await client.listPrompts()).prompts.map(p => p.name), ['fetch']);
+                assert.match((await client.getPrompt(server.prompt(place))).messages[0].content.text, /ours/);
+            }
+            if (server.resource) {
+                assert.deepEqual((await client.listResources()).resources.map(r => r.uri), [server.resource]);
+                assert.match((await client.readResource({ uri: server.resource })).contents[0].text, /"entities"/);
+            }
+        }));
+    }
+
+    for (const era of ['legacy', 'modern']) {
+        test(`SV-10: the inspector's command line drives every tool of ${name}, era ${era}`, () => withServer(name, async (place, open, started) => {
+            const config = place.write('mcp.json', JSON.stringify({ mcpServers: { us: { ...started, protocolEra: era } } }));
+            const env = { ...process.env, HOME: place.path('home'), MCP_INSPECTOR_SECRET_STORE: 'memory' };
+            const ask = async (...args) => {
+                const { stdout } = await execute(node, [inspector, '--cli', '--config', config, '--server', 'us', '--format', 'json', ...args],
+                    { env, cwd: place.workspace, timeout: 30000 * slack });
+                return JSON.parse(stdout).result;
+            };
+            const calls = server.calls(place);
+            assert.deepEqual((await ask('--method', 'tools/list')).tools.map(t => t.name).sort(), calls.map(c => c[0]).sort());
+            for (const [tool, args] of calls) {
+                const r = await ask('--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args));
+                assert.notEqual(r.isError, true, `${tool}: ${JSON.stringify(r).slice(0, 300)}`);
+            }
+        }));
+    }
+}
+
+test('ME-24: the v1 client subscribes to the graph and is told of a change', () => withServer('memory', async (place, open) => {
+    const client = await open('v1'), seen = [], uri = SERVERS.memory.resource;
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, n => { seen.push(n.params.uri); });
+    await client.subscribeResource({ uri });
+    const [tool, args] = SERVERS.memory.calls()[0];
+    await client.callTool({ name: tool, arguments: args });
+    await until('it is told', () => seen.length === 1);
+    await client.unsubscribeResource({ uri });
+    assert.deepEqual(seen, [uri]);
+}));
+
+test('ME-24: the pinned v2 client listens to the graph and is told of a change', () => withServer('memory', async (place, open) => {
+    const client = await open('v2-pinned'), seen = [], uri = SERVERS.memory.resource;
+    client.setNotificationHandler('notifications/resources/updated', n => { seen.push(n.params.uri); });
+    const listen = await client.listen({ resourceSubscriptions: [uri] });
+    const [tool, args] = SERVERS.memory.calls()[0];
+    await client.callTool({ name: tool, arguments: args });
+    await until('it is told', () => seen.length === 1);
+    await listen.close();
+    assert.deepEqual(seen, [uri]);
+}));
