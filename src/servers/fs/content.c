@@ -192,7 +192,7 @@ bool content_tail(const struct fs_call *c, int fd, uint64_t lines, struct buf *o
     size_t start = out->n;
     struct stat st;
     bool cr = false;
-    off_t at;
+    off_t at = 0;
 
     if (fstat(fd, &st) != 0)
         return sys_failed(e);
