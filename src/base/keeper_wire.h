@@ -14,6 +14,23 @@
 #define KEEPER_CONTROL_FD 3
 
 /*
+ * The keeper's command line: "keeper [option...] -- program argument...".
+ *
+ * "--command": the program is a command that ends by itself (servers.md SH-6, SH-7), not a
+ * server. It leads its own session, and once it has exited its group stays identified (it is
+ * not reaped) until KEEPER_LEAVE, KEEPER_TERM or KEEPER_KILL.
+ *
+ * "--as NAME": what the program gets as its argv[0]; else its path.
+ *
+ * "--sandbox": the program enters the Landlock ruleset of KEEPER_RULESET_FD and the filter of
+ * seccomp_lock_command() before it is executed.
+ */
+#define KEEPER_OPT_COMMAND "--command"
+#define KEEPER_OPT_AS      "--as"
+#define KEEPER_OPT_SANDBOX "--sandbox"
+#define KEEPER_RULESET_FD  4
+
+/*
  * Each variable of the keeper's environment is one of the program's with this byte in front,
  * which the keeper takes off: what is meant for the program (LD_PRELOAD, LD_LIBRARY_PATH, ...)
  * must not act on the keeper.
@@ -38,6 +55,9 @@ enum keeper_order {
     KEEPER_TERM = 1,
     /* SIGKILL to everything in the tree until it is provably empty */
     KEEPER_KILL,
+    /* With --command: SIGKILL to the program's group; the keeper exits, what left the group by
+     * setsid lives on */
+    KEEPER_LEAVE,
 };
 
 struct keeper_msg {

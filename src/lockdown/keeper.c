@@ -16,14 +16,20 @@
 #include "base/clock.h"
 #include "base/keeper_wire.h"
 #include "base/proctree.h"
+#include "lockdown/confine.h"
+#include "lockdown/landlock.h"
+#include "lockdown/seccomp.h"
 
 /* After the group was killed: how long its end is awaited before the whole of /proc is looked
  * through. */
 #define GROUP_END_MS 20
 
 struct keeper {
+    const char *as; /* the program's argv[0] */
+    bool command, sandbox;
     pid_t program;
-    bool program_reaped;
+    bool exit_told, program_reaped;
+    bool holds; /* the program is not reaped: its pid names its group */
     int sigchld;
 };
 
@@ -35,6 +41,13 @@ static void tell(enum keeper_event kind, int value)
     send(KEEPER_CONTROL_FD, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+static void tell_exit(struct keeper *k, int status)
+{
+    if (!k->exit_told)
+        tell(KEEPER_EXITED, status);
+    k->exit_told = true;
+}
+
 static void on_reaped(void *ctx, pid_t pid, int status)
 {
     struct keeper *k = ctx;
@@ -42,41 +55,82 @@ static void on_reaped(void *ctx, pid_t pid, int status)
     if (pid != k->program || k->program_reaped)
         return;
     k->program_reaped = true;
-    tell(KEEPER_EXITED, status);
+    tell_exit(k, status);
+}
+
+/* The status as waitpid(2) gives it. */
+static int wait_status(const siginfo_t *si)
+{
+    if (si->si_code == CLD_EXITED)
+        return (si->si_status & 0xff) << 8;
+    return si->si_status | (si->si_code == CLD_DUMPED ? WCOREFLAG : 0);
+}
+
+/* Reaps what has exited, but not the program. */
+static void reap_strangers(struct keeper *k)
+{
+    siginfo_t si = { 0 };
+
+    while (!k->exit_told && waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           si.si_pid != 0) {
+        if (si.si_pid == k->program)
+            tell_exit(k, wait_status(&si));
+        else
+            waitpid(si.si_pid, NULL, 0);
+        si.si_pid = 0;
+    }
 }
 
 /* ---- starting the program ---- */
 
-__attribute__((noreturn)) static void run_program(char **argv, pid_t keeper,
+/* No way back for the program and all that comes from it (SH-10). */
+static bool enter_sandbox(void)
+{
+    return confine_no_new_privs(NULL) && landlock_enter(KEEPER_RULESET_FD, NULL) &&
+           seccomp_lock_command(landlock_abi() < LANDLOCK_ABI_TRUNCATE, NULL);
+}
+
+__attribute__((noreturn)) static void run_program(const struct keeper *k, const char *path,
+                                                  char **argv, pid_t keeper,
                                                   volatile int *failed)
 {
     struct sigaction dfl = { .sa_handler = SIG_DFL };
     sigset_t none;
 
-    setpgid(0, 0);
+    if (k->command)
+        setsid();
+    else
+        setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int s = 1; s < NSIG; s++)
         sigaction(s, &dfl, NULL); /* an ignored signal would stay ignored */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (getppid() == keeper) {
-        execve(argv[0], argv, environ);
-        *failed = errno;
+    if (getppid() != keeper) {
+        *failed = ESRCH; /* the keeper died before the parent-death signal was set */
+    } else if (k->sandbox && !enter_sandbox()) {
+        *failed = errno ? errno : EPERM;
     } else {
-        *failed = ESRCH; /* the keeper died before the second line */
+        execve(path, argv, environ);
+        *failed = errno;
     }
     _exit(127);
 }
 
-__attribute__((noinline)) static pid_t start(char **argv, int *ret_errno)
+__attribute__((noinline)) static pid_t start(const struct keeper *k, char **argv,
+                                             int *ret_errno)
 {
+    const char *path = argv[0];
     volatile int failed = 0;
+
+    if (k->as)
+        argv[0] = (char *)(uintptr_t)k->as;
     /* vfork: the child makes system calls only, and copying our page tables would cost more
      * than all of it. */
     pid_t self = getpid(), pid = vfork(); /* NOLINT */
 
     if (pid == 0)
-        run_program(argv, self, &failed); /* NOLINT */
+        run_program(k, path, argv, self, &failed); /* NOLINT */
     *ret_errno = pid < 0 ? errno : failed;
     return pid;
 }
@@ -92,6 +146,25 @@ static void let_go_of_stdio(void)
     }
     if (null > STDERR_FILENO)
         close(null);
+}
+
+/* True with the options read and *ret_program at "program argument...". */
+static bool read_options(struct keeper *k, char **argv, char ***ret_program)
+{
+    char **at = argv + 1;
+
+    for (; *at && strcmp(*at, "--") != 0; at++) {
+        if (!strcmp(*at, KEEPER_OPT_COMMAND))
+            k->command = true;
+        else if (!strcmp(*at, KEEPER_OPT_SANDBOX))
+            k->sandbox = true;
+        else if (!strcmp(*at, KEEPER_OPT_AS) && at[1])
+            k->as = *++at;
+        else
+            return false;
+    }
+    *ret_program = at + 1;
+    return at[0] && at[1];
 }
 
 /* ---- ending it ---- */
@@ -120,38 +193,76 @@ static void kill_all(struct keeper *k)
     }
 }
 
-/* One order of the owner, or its end. True: everything is to be killed. */
-static bool take_order(struct keeper *k)
+/* As recv(2). A packet socket tells once, before the packets that are still in it, that the
+ * other side closed it without having read all that we said. */
+static ssize_t hear(struct keeper_msg *m)
 {
-    struct keeper_msg m;
-    ssize_t n = recv(KEEPER_CONTROL_FD, &m, sizeof m, MSG_DONTWAIT);
+    ssize_t n = recv(KEEPER_CONTROL_FD, m, sizeof *m, MSG_DONTWAIT);
 
-    if (n < 0)
-        return errno != EINTR && errno != EAGAIN;
-    if (n != (ssize_t)sizeof m || m.kind == KEEPER_KILL)
-        return true;
-    if (m.kind == KEEPER_TERM && !k->program_reaped)
-        kill(-k->program, SIGTERM);
-    return false;
+    if (n < 0 && errno == ECONNRESET)
+        n = recv(KEEPER_CONTROL_FD, m, sizeof *m, MSG_DONTWAIT);
+    return n;
 }
 
-static void keep(struct keeper *k)
+enum next { KEEP_ON, KILL_ALL, LEAVE };
+
+/* One order of the owner; its end is the order to kill everything. */
+static enum next take_order(struct keeper *k)
+{
+    struct keeper_msg m;
+    ssize_t n = hear(&m);
+
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN ? KEEP_ON : KILL_ALL;
+    if (n != (ssize_t)sizeof m)
+        return KILL_ALL;
+    switch ((enum keeper_order)m.kind) {
+    case KEEPER_TERM:
+        if (!k->program_reaped)
+            kill(-k->program, SIGTERM);
+        k->holds = false; /* all of the tree is to end now, and "empty" be told */
+        return KEEP_ON;
+    case KEEPER_LEAVE:
+        return k->command ? LEAVE : KILL_ALL;
+    case KEEPER_KILL:
+        break;
+    }
+    return KILL_ALL;
+}
+
+/* Reaps; true when nothing is left. */
+static bool look(struct keeper *k)
+{
+    if (k->holds)
+        reap_strangers(k);
+    return !k->holds && proctree_reap(on_reaped, k);
+}
+
+/* True when the tree is empty, false when it was left alone. */
+static bool keep(struct keeper *k)
 {
     struct pollfd p[] = {
         { .fd = KEEPER_CONTROL_FD, .events = POLLIN },
         { .fd = k->sigchld, .events = POLLIN },
     };
+    enum next next = KEEP_ON;
     struct signalfd_siginfo si;
 
-    while (!proctree_reap(on_reaped, k)) {
+    while (next == KEEP_ON && !look(k)) {
         if (poll(p, 2, -1) < 0)
             continue;
         if (p[1].revents && read(k->sigchld, &si, sizeof si) < 0 && errno != EAGAIN)
-            break;
-        if (p[0].revents && take_order(k))
-            break;
+            next = KILL_ALL;
+        else if (p[0].revents)
+            next = take_order(k);
+    }
+    if (next == LEAVE) {
+        if (!k->program_reaped)
+            kill(-k->program, SIGKILL);
+        return false;
     }
     kill_all(k);
+    return true;
 }
 
 static bool has_owner(void)
@@ -180,9 +291,10 @@ int keeper_main(int argc, char **argv)
 {
     struct keeper k = { 0 };
     sigset_t all, chld;
+    char **program;
     int failed;
 
-    if (argc < 3 || strcmp(argv[1], "--") != 0 || !has_owner()) {
+    if (argc < 3 || !read_options(&k, argv, &program) || !has_owner()) {
         fputs("keeper: this command is for symposium's own use\n", stderr);
         return 2;
     }
@@ -190,6 +302,8 @@ int keeper_main(int argc, char **argv)
     prctl(PR_SET_NAME, "symposium-keep", 0, 0,
           0); /* executed by descriptor we would be called "10" */
     fcntl(KEEPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+    if (k.sandbox)
+        fcntl(KEEPER_RULESET_FD, F_SETFD, FD_CLOEXEC);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, exits would be lost */
@@ -197,15 +311,18 @@ int keeper_main(int argc, char **argv)
     sigaddset(&chld, SIGCHLD);
     k.sigchld = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
     unmark_env();
-    k.program = start(argv + 2, &failed);
+    k.program = start(&k, program, &failed);
     let_go_of_stdio();
+    if (k.sandbox)
+        close(KEEPER_RULESET_FD);
     if (failed)
         tell(KEEPER_FAILED, failed);
     else
         tell(KEEPER_STARTED, k.program);
     k.program_reaped =
         failed != 0; /* a failed start is reaped like a stranger, without a report */
-    keep(&k);
-    tell(KEEPER_EMPTY, 0);
+    k.holds = k.command && !failed;
+    if (keep(&k))
+        tell(KEEPER_EMPTY, 0);
     return 0;
 }

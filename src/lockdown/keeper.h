@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The keeper (security.md WK-8): the hidden command `symposium keeper -- program argument...`.
+ * The keeper (security.md WK-8): the hidden command `symposium keeper [option...] -- program
+ * argument...`, whose options are in base/keeper_wire.h.
+ *
  * One small process per program, its parent and the subreaper of all that comes from it, so
  * that nothing of the tree is ever lost: not after setsid and a double fork, and not when the
  * owner at the other end of the control socket is killed.
@@ -11,7 +13,7 @@
 #ifndef SYM_LOCKDOWN_KEEPER_H
 #define SYM_LOCKDOWN_KEEPER_H
 
-/* argv: "keeper", "--", program, argument... Call it before anything else is set up. Returns
+/* argv: "keeper", options, "--", program, argument... Call it before anything else is set up. Returns
  * the exit status: 0 when the tree is empty, 2 when it was not started by an owner. */
 int keeper_main(int argc, char **argv);
 

@@ -110,7 +110,7 @@ static bool add_rule(int ruleset, int fd, uint64_t allowed, struct error *e)
     return true;
 }
 
-static bool enter(int ruleset, struct error *e)
+bool landlock_enter(int ruleset, struct error *e)
 {
     if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
         return error_set(e, ERR_SYS, "enter the Landlock ruleset");
@@ -122,7 +122,7 @@ bool landlock_deny_all(struct error *e)
     uint64_t fs;
     auto_close int ruleset = make_ruleset(1, 0, &fs, e);
 
-    return ruleset >= 0 && enter(ruleset, e);
+    return ruleset >= 0 && landlock_enter(ruleset, e);
 }
 
 bool landlock_confine(const struct landlock_rule *v, size_t n, struct error *e)
@@ -140,18 +140,20 @@ bool landlock_confine(const struct landlock_rule *v, size_t n, struct error *e)
         if (!add_rule(ruleset, v[i].fd, fs & allowed, e))
             return false;
     }
-    return enter(ruleset, e);
+    return landlock_enter(ruleset, e);
 }
 
-bool landlock_limit_writes(const int *fds, size_t n, struct error *e)
+int landlock_writes_ruleset(const int *fds, size_t n, struct error *e)
 {
     uint64_t fs;
     auto_close int ruleset = make_ruleset(1, ~FS_NO_CHANGE, &fs, e);
 
     if (ruleset < 0)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!add_rule(ruleset, fds[i], fs, e))
-            return false;
-    return enter(ruleset, e);
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        /* Writing to a new node of the disk's device would be writing anywhere. */
+        if (!add_rule(ruleset, fds[i], fs & ~(FS_MAKE_CHAR | FS_MAKE_BLOCK), e))
+            return -1;
+    }
+    return take_fd(&ruleset);
 }

@@ -47,10 +47,13 @@ struct landlock_rule {
 bool landlock_confine(const struct landlock_rule *v, size_t n, struct error *e);
 
 /*
- * Takes away only what changes files: nothing is written, created, removed or renamed but
- * beneath (or at) these `n` descriptors. Reading, executing, devices already open and the
- * network stay as they are (SH-10).
+ * For a program that is to change nothing elsewhere (SH-10), made once and entered in each of
+ * its processes: a ruleset, as a descriptor that the caller closes, by which nothing is
+ * written, created, removed or renamed but beneath (or at) these `n` descriptors, and no device
+ * made there either. Reading, executing, devices already open, permissions, owners and times of
+ * files, and the network stay as they are. -1: ERR_DENIED, ERR_SYS. Needs no no_new_privs yet.
  */
-bool landlock_limit_writes(const int *fds, size_t n, struct error *e);
+int landlock_writes_ruleset(const int *fds, size_t n, struct error *e);
+bool landlock_enter(int ruleset, struct error *e);
 
 #endif

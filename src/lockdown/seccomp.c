@@ -2,6 +2,7 @@
 #include "lockdown/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,6 +104,26 @@ static void emit_allow_anonymous_mmap(struct program *p)
     emit_return(p, SECCOMP_RET_KILL_PROCESS);
 }
 
+/* Goes on with the number of the call loaded, if it is one of our architecture. */
+static void emit_prologue(struct program *p)
+{
+    emit_load(p, offsetof(struct seccomp_data, arch));
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
+    emit_return(p, SECCOMP_RET_KILL_PROCESS);
+    emit_load(p, offsetof(struct seccomp_data, nr));
+    emit(p, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
+    emit_return(p, SECCOMP_RET_KILL_PROCESS);
+}
+
+static bool install(struct program *p, struct error *e)
+{
+    struct sock_fprog prog = { .filter = p->at, .len = p->n };
+
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) != 0)
+        return error_set(e, ERR_SYS, "install the system-call filter");
+    return true;
+}
+
 static void build(struct program *p, int fd)
 {
     const int readable[] = { fd };
@@ -111,12 +133,7 @@ static void build(struct program *p, int fd)
     const int writable[] = { fd };
 #endif
 
-    emit_load(p, offsetof(struct seccomp_data, arch));
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
-    emit_return(p, SECCOMP_RET_KILL_PROCESS);
-    emit_load(p, offsetof(struct seccomp_data, nr));
-    emit(p, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
-    emit_return(p, SECCOMP_RET_KILL_PROCESS);
+    emit_prologue(p);
     emit_allow_on_fds(p, SYS_read, readable, ARRAY_LEN(readable));
     emit_allow_on_fds(p, SYS_write, writable, ARRAY_LEN(writable));
     emit_allow_anonymous_mmap(p);
@@ -136,13 +153,64 @@ bool seccomp_available(void)
 bool seccomp_lock_worker(int fd, struct error *e)
 {
     struct program p = { .n = 0 };
-    struct sock_fprog prog = { .filter = p.at };
 
     if (!NATIVE_ARCH)
         return error_set(e, ERR_DENIED, "no system-call filter for this architecture");
     build(&p, fd);
-    prog.len = p.n;
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) != 0)
-        return error_set(e, ERR_SYS, "install the system-call filter");
-    return true;
+    return install(&p, e);
+}
+
+/* ---- a sandboxed command ---- */
+
+static void emit_deny(struct program *p, int nr, uint32_t err)
+{
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 1);
+    emit_return(p, SECCOMP_RET_ERRNO | err);
+}
+
+/* socket(family, ...) and socketpair(family, ...): the kernel takes the low half of it. */
+static void emit_unix_only(struct program *p, int nr)
+{
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 4);
+    emit_load_arg(p, 0);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1);
+    emit_return(p, SECCOMP_RET_ALLOW);
+    emit_return(p, SECCOMP_RET_ERRNO | EACCES);
+}
+
+/* Opening to read and O_TRUNC at once empties the file all the same. */
+static void emit_no_read_and_truncate(struct program *p, int nr, unsigned flags_arg)
+{
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0, 6);
+    emit_load_arg(p, flags_arg);
+    emit(p, BPF_JMP | BPF_JSET | BPF_K, O_TRUNC, 0, 3);
+    emit(p, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE, 0, 0);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, O_RDONLY, 0, 1);
+    emit_return(p, SECCOMP_RET_ERRNO | EACCES);
+    emit_return(p, SECCOMP_RET_ALLOW);
+}
+
+bool seccomp_lock_command(bool no_truncate, struct error *e)
+{
+    struct program p = { .n = 0 };
+
+    if (!NATIVE_ARCH)
+        return error_set(e, ERR_DENIED, "no system-call filter for this architecture");
+    emit_prologue(&p);
+    emit_unix_only(&p, SYS_socket);
+    emit_unix_only(&p, SYS_socketpair);
+#ifdef SYS_socketcall
+    emit_deny(&p, SYS_socketcall, EACCES);
+#endif
+    emit_deny(&p, SYS_io_uring_setup, EPERM);
+    if (no_truncate) {
+        emit_deny(&p, SYS_truncate, EACCES);
+        emit_deny(&p, SYS_openat2, ENOSYS);
+        emit_no_read_and_truncate(&p, SYS_openat, 2);
+#ifdef SYS_open
+        emit_no_read_and_truncate(&p, SYS_open, 1);
+#endif
+    }
+    emit_return(&p, SECCOMP_RET_ALLOW);
+    return install(&p, e);
 }

@@ -54,7 +54,10 @@ struct child {
     struct error stdin_why; /* to be told at broken_at */
     enum child_state state;
     struct child_exit how;
-    bool keeper, reaped, stdout_ended, paused, tree_empty, ending, killed, freed;
+    int drain_ms;
+    bool keeper, command;
+    bool reaped, stdout_ended, stderr_ended, paused, tree_empty;
+    bool stopping, ending, killed, freed;
     unsigned refs;      /* the owner, the unreaped process, and callbacks under way */
     struct child *next; /* in loop.lingering */
 };
@@ -120,6 +123,11 @@ static void order(struct child *c, enum keeper_order kind)
         pipe_write(c->control, (struct str){ (const char *)&m, sizeof m }, NULL);
 }
 
+static bool is_raw(const struct child *c)
+{
+    return c->ops.on_bytes != NULL;
+}
+
 static void signal_group(struct child *c, bool kill)
 {
     if (c->keeper)
@@ -131,6 +139,7 @@ static void signal_group(struct child *c, bool kill)
 /* ---- deadlines ---- */
 
 static void end(struct child *c);
+static void settle(struct child *c);
 static void on_deadline(void *ctx);
 
 static int64_t min_ms(int64_t a, int64_t b)
@@ -168,6 +177,8 @@ static void kill_tree(struct child *c, int64_t now)
         c->kill_at = NEVER;
     }
     c->killed = true;
+    if (c->command) /* even if something cannot be killed */
+        c->drain_at = now + c->drain_ms;
 }
 
 static void on_deadline(void *ctx)
@@ -213,6 +224,10 @@ static void on_stdout(void *ctx, struct str bytes)
 {
     struct child *c = ctx;
 
+    if (is_raw(c)) {
+        c->ops.on_bytes(c->ctx, CHILD_STDOUT, bytes);
+        return;
+    }
     hold(c);
     lines_feed(&c->lines, bytes, on_line, c);
     if (drop(c) && c->lines.discarded_run > CHILD_DISCARD_MAX && c->state == CHILD_RUNNING &&
@@ -234,12 +249,11 @@ static void on_stdout_end(void *ctx, const struct error *why)
         c->ops.on_line(c->ctx, rest, false);
     if (!drop(c))
         return;
-    if (c->state == CHILD_DRAINING) {
-        end(c);
-    } else if (c->state == CHILD_RUNNING) {
+    if (c->state == CHILD_RUNNING && c->ops.on_stdout_closed) {
         c->mute_at = clock_ms() + CHILD_DRAIN_MS; /* as for stdin: the exit says more */
         set_timer(c);
     }
+    settle(c);
 }
 
 static void ring_add(struct child *c, struct str s)
@@ -253,7 +267,21 @@ static void ring_add(struct child *c, struct str s)
 
 static void on_stderr(void *ctx, struct str bytes)
 {
-    ring_add(ctx, bytes);
+    struct child *c = ctx;
+
+    if (is_raw(c))
+        c->ops.on_bytes(c->ctx, CHILD_STDERR, bytes);
+    else
+        ring_add(c, bytes);
+}
+
+static void on_stderr_end(void *ctx, const struct error *why)
+{
+    struct child *c = ctx;
+
+    (void)why;
+    c->stderr_ended = true;
+    settle(c);
 }
 
 struct str child_stderr(struct child *c)
@@ -283,7 +311,20 @@ static void on_stdin_end(void *ctx, const struct error *why)
 
 /* ---- exit ---- */
 
-/* Exit and end of stdout were both seen, or the wait for the latter is over: tell the owner,
+/* Reads what is in the pipes now; false when the owner has freed the child meanwhile. */
+static bool drain(struct child *c)
+{
+    hold(c);
+    if (!c->stdout_ended)
+        pipe_drain(c->out, LAST_BYTES_MAX);
+    if (!c->freed && !c->stdout_ended && lines_rest(&c->lines).n)
+        c->ops.on_line(c->ctx, lines_rest(&c->lines), false);
+    if (!c->freed)
+        pipe_drain(c->err, LAST_BYTES_MAX);
+    return drop(c);
+}
+
+/* Exit and end of output were both seen, or the wait for the latter is over: tell the owner,
  * kill what is left. */
 static void end(struct child *c)
 {
@@ -292,25 +333,36 @@ static void end(struct child *c)
     if (c->ending)
         return; /* from within the draining below */
     c->ending = true;
-    hold(c);
-    if (!c->stdout_ended)
-        pipe_drain(c->out, LAST_BYTES_MAX);
-    if (!c->freed && !c->stdout_ended && lines_rest(&c->lines).n)
-        c->ops.on_line(c->ctx, lines_rest(&c->lines), false);
-    if (!drop(c))
+    if (c->state == CHILD_RUNNING) { /* a command that no signal ends, in the kernel's depths */
+        c->how = (struct child_exit){ .code = -1, .signal = SIGKILL };
+        enter(c, CHILD_DRAINING);
+    }
+    if (!drain(c))
         return;
-    pipe_drain(c->err, LAST_BYTES_MAX);
     c->how.stdout_ended = c->stdout_ended;
     c->term_at = c->kill_at = c->drain_at = c->mute_at = NEVER;
     set_timer(c);
     pipe_free(c->in);
     pipe_free(c->out);
     c->in = c->out = NULL;
-    if (!c->tree_empty)
+    if (c->command && !c->stopping)
+        order(c, KEEPER_LEAVE);
+    else if (!c->tree_empty)
         signal_group(c, true);
     enter(c, CHILD_ENDED);
     how = c->how;
     c->ops.on_exit(c->ctx, &how);
+}
+
+/* Ends it if nothing is waited for any more. */
+static void settle(struct child *c)
+{
+    bool output_ended = c->stdout_ended && (c->stderr_ended || !is_raw(c));
+
+    if (c->state != CHILD_DRAINING || !output_ended)
+        return;
+    if (!c->command || !c->stopping || c->tree_empty)
+        end(c);
 }
 
 static void exit_seen(struct child *c, int status)
@@ -321,12 +373,12 @@ static void exit_seen(struct child *c, int status)
     c->how.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     enter(c, CHILD_DRAINING);
     c->broken_at = c->mute_at = NEVER;
-    if (c->stdout_ended) {
-        end(c);
-    } else if (!c->paused) {
-        c->drain_at = clock_ms() + CHILD_DRAIN_MS;
-        set_timer(c);
-    }
+    hold(c);
+    settle(c);
+    if (!drop(c) || c->state != CHILD_DRAINING || c->paused || (c->command && c->stopping))
+        return;
+    c->drain_at = clock_ms() + c->drain_ms;
+    set_timer(c);
 }
 
 static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
@@ -340,7 +392,7 @@ static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
     case KEEPER_FAILED: {
         struct error why;
 
-        errno = m->value;
+        errno = c->how.exec_errno = m->value;
         error_set(&why, ERR_SYS, "cannot execute '%.100s'", c->name);
         snprintf(text, sizeof text, "%.250s\n", why.msg);
         ring_add(c, str_of(text));
@@ -352,6 +404,7 @@ static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
         break;
     case KEEPER_EMPTY:
         c->tree_empty = true;
+        settle(c);
         break;
     }
 }
@@ -445,11 +498,13 @@ static const char *env_get(const char *const *env, const char *name)
     return NULL;
 }
 
-static const char *find_program(struct arena *a, const char *name, const char *const *env,
-                                struct error *e)
+static const char *find_program(struct arena *a, const struct child_opts *o,
+                                const char *const *env, struct error *e)
 {
-    const char *path = env_get(env, "PATH"), *found;
+    const char *path = env_get(env, "PATH"), *name = o->argv[0], *found;
 
+    if (o->path)
+        return o->path;
     if (strchr(name, '/'))
         return name; /* relative to cwd, as for a shell */
     found = *name ? path_search(a, name, path ? path : PATH_DEFAULT) : NULL;
@@ -458,7 +513,8 @@ static const char *find_program(struct arena *a, const char *name, const char *c
     return found;
 }
 
-/* symposium keeper -- program argument..., and its environment marked as the program's. */
+/* symposium keeper [option...] -- program argument..., and its environment marked as the
+ * program's. */
 static void under_keeper(struct arena *a, struct spawn_opts *s, const char *program,
                          const struct child_opts *o)
 {
@@ -469,6 +525,14 @@ static void under_keeper(struct arena *a, struct spawn_opts *s, const char *prog
 
     ARENA_PUSH(a, &argv) = "symposium";
     ARENA_PUSH(a, &argv) = "keeper";
+    if (o->command)
+        ARENA_PUSH(a, &argv) = KEEPER_OPT_COMMAND;
+    if (o->sandbox_fd)
+        ARENA_PUSH(a, &argv) = KEEPER_OPT_SANDBOX;
+    if (o->path) {
+        ARENA_PUSH(a, &argv) = KEEPER_OPT_AS;
+        ARENA_PUSH(a, &argv) = o->argv[0];
+    }
     ARENA_PUSH(a, &argv) = "--";
     ARENA_PUSH(a, &argv) = program;
     for (const char *const *at = o->argv + 1; *at; at++)
@@ -491,11 +555,13 @@ static bool start(struct child *c, const struct child_opts *o, struct fds *f, st
         .argv = o->argv,
         .env = o->env ? o->env : (const char *const *)environ,
         .cwd = o->cwd,
+        .cwd_fd = o->cwd_fd,
+        .fd4 = o->sandbox_fd,
         .fds = { f->in[0], f->out[0], f->err[0], f->control[0] },
         .die_with_parent = true,
     };
 
-    s.path = find_program(&a, o->argv[0], s.env, e);
+    s.path = find_program(&a, o, s.env, e);
     if (!s.path)
         return false;
     if (o->keeper)
@@ -507,7 +573,7 @@ static void take_fds(struct child *c, const struct child_opts *o, struct fds *f)
 {
     static const struct pipe_ops in = { .on_end = on_stdin_end };
     static const struct pipe_ops out = { .on_data = on_stdout, .on_end = on_stdout_end };
-    static const struct pipe_ops err = { .on_data = on_stderr };
+    static const struct pipe_ops err = { .on_data = on_stderr, .on_end = on_stderr_end };
     static const struct pipe_ops control = { .on_data = on_control, .on_end = on_control_end };
     struct pipe_opts in_opts = { .max_queue = o->max_stdin_queue,
                                  .stall_ms = o->stdin_stall_ms };
@@ -526,12 +592,16 @@ struct child *child_start(struct loop *l, const struct child_opts *o,
     struct fds f = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
     struct child *c = NEW(struct child);
 
+    assert(!o->command || (o->keeper && ops->on_bytes));
+    assert(!o->sandbox_fd || o->keeper);
     *c = (struct child){
         .loop = l,
         .ops = *ops,
         .ctx = ctx,
         .name = mem_strdup(o->argv[0]),
+        .drain_ms = o->drain_ms ? o->drain_ms : CHILD_DRAIN_MS,
         .keeper = o->keeper,
+        .command = o->command,
         .refs = 1,
         .ring = BUF(2 * CHILD_STDERR_RING),
         .term_at = NEVER,
@@ -603,7 +673,7 @@ void child_resume(struct child *c)
     if (c->out)
         pipe_resume(c->out);
     if (c->state == CHILD_DRAINING) {
-        c->drain_at = clock_ms() + CHILD_DRAIN_MS;
+        c->drain_at = clock_ms() + c->drain_ms;
         set_timer(c);
     }
 }
@@ -621,11 +691,19 @@ void child_stop(struct child *c, struct child_ladder ladder)
         return;
     child_close_stdin(c);
     child_resume(c); /* nobody may wait for output that nobody reads */
-    if (c->state == CHILD_DRAINING || c->killed)
+    if ((c->state == CHILD_DRAINING && !c->command) || c->killed)
         return;
+    if (!c->stopping)
+        c->drain_at = c->command ? NEVER : c->drain_at; /* the grace is for all of the tree */
+    c->stopping = true;
     c->term_at = min_ms(c->term_at, now + ladder.term_ms);
     c->kill_at = min_ms(c->kill_at, now + ladder.kill_ms);
     set_timer(c);
+}
+
+bool child_exited(const struct child *c)
+{
+    return c->state != CHILD_RUNNING;
 }
 
 bool child_tree_empty(const struct child *c)

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A supervised program: stdin, stdout by lines, stderr in a bounded ring, an end that is always
- * reported once, a stop ladder that always ends. With `keeper` it runs under its own keeper
+ * reported once, a stop ladder that always ends. In raw mode (ops.on_bytes) both outputs are
+ * handed on as they come, and nothing is kept here. With `keeper` it runs under its own keeper
  * process (security.md WK-8), which sees to it that nothing of its tree survives: not after
  * setsid and a double fork, and not when we are killed ourselves.
  *
  *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit)
  *
- * on_exit comes when exit *and* end of stdout were seen; a daemon that holds stdout open delays
- * it by CHILD_DRAIN_MS at most (SEC-45). What is left of the tree then is killed.
+ * on_exit comes when exit *and* end of stdout (in raw mode of both outputs) were seen; a daemon
+ * that holds one open delays it by CHILD_DRAIN_MS (opts.drain_ms) at most (SEC-45). What is
+ * left of the tree then is killed.
+ *
+ * A command (opts.command) that ended by itself is treated more gently: of what is left only
+ * its process group is killed, and what left that by setsid lives on. One that was stopped gets
+ * the whole of its grace for all of its tree: on_exit comes when the tree is empty and both
+ * outputs ended, or opts.drain_ms after the SIGKILL.
  */
 #ifndef SYM_LOOP_CHILD_H
 #define SYM_LOOP_CHILD_H
@@ -27,11 +34,16 @@ struct child_exit {
     int code;          /* exit code, -1 when killed by a signal */
     int signal;        /* 0 unless killed by a signal */
     bool stdout_ended; /* false: something still held it open */
+    int exec_errno;    /* under a keeper: why it could not be executed; then code is 127 */
 };
+
+enum child_stream { CHILD_STDOUT, CHILD_STDERR };
 
 struct child_ops {
     /* One line of stdout without its newline. too_long: see lines.h. */
     void (*on_line)(void *ctx, struct str line, bool too_long);
+    /* Raw mode: instead of on_line, and of the ring. Valid during the call only. */
+    void (*on_bytes)(void *ctx, enum child_stream stream, struct str bytes);
     /* Once, after the last on_line: the program is gone. Also after child_stop(). */
     void (*on_exit)(void *ctx, const struct child_exit *how);
     /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for
@@ -45,11 +57,18 @@ struct child_ops {
 struct child_opts {
     const char *const
         *argv; /* argv[0]: absolute path, path with a slash, or a name searched in env's PATH */
+    const char *path;       /* the file to execute, relative to the program's directory; the
+                               program gets argv as it is. NULL: as argv[0] says */
     const char *const *env; /* complete environment; NULL: inherit ours */
     const char *cwd;        /* NULL: ours */
+    int cwd_fd;             /* a directory, instead of cwd; 0: none. The caller's */
     bool keeper;   /* run under a keeper, in its own session; else process group + parent-death
                       signal */
     bool no_stdin; /* stdin from /dev/null */
+    bool command; /* see above; needs the keeper and raw mode. It leads its own session */
+    int sandbox_fd; /* a Landlock ruleset (lockdown/landlock.h): the program runs in it and under
+                       seccomp_lock_command(); 0: no sandbox. Needs the keeper. The caller's */
+    int drain_ms;   /* 0: CHILD_DRAIN_MS */
     size_t max_line;        /* 0: LINES_MAX_DEFAULT */
     size_t max_stdin_queue; /* 0: PIPE_QUEUE_DEFAULT */
     int stdin_stall_ms;     /* 0: never */
@@ -81,6 +100,9 @@ uint64_t child_discarded_run(const struct child *c); /* lines.discarded_run of s
 
 /* Starts the ladder; a second call may only make it shorter. on_exit follows. */
 void child_stop(struct child *c, struct child_ladder ladder);
+
+/* The program has exited, on_exit is on its way. */
+bool child_exited(const struct child *c);
 
 /* True once nothing of the tree is left. With a keeper this is its own word ("provably empty");
  * without one, the exit. */

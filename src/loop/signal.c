@@ -147,6 +147,11 @@ void reaper_adopt_orphans(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+void reaper_disown_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+}
+
 int reaper_sweep(int ms)
 {
     return proctree_kill(ms, NULL, NULL);

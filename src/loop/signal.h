@@ -25,6 +25,8 @@ void reaper_forget(struct loop *l, pid_t pid); /* the exit will be reaped and dr
 
 /* Adopt orphans of our children (PR_SET_CHILD_SUBREAPER). */
 void reaper_adopt_orphans(void);
+/* No longer: they are somebody else's from now on. */
+void reaper_disown_orphans(void);
 
 /* SIGKILLs everything that /proc/self/task/<tid>/children, followed recursively, still lists,
  * and reaps it; waits at most `ms`. The last act of a process. Returns how many were left at

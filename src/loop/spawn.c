@@ -63,25 +63,33 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int place_fds(const int want[SPAWN_MAX_FDS])
+#define TARGETS (SPAWN_MAX_FDS + 1)
+
+/* The first descriptor that the program is not to have; -1: failed. */
+static int place_fds(const struct spawn_opts *o)
 {
-    int from[SPAWN_MAX_FDS];
+    int from[TARGETS], end = STDERR_FILENO + 1;
 
     /* First move every source out of the way of the targets, then put each in its place. */
-    for (int i = 0; i < SPAWN_MAX_FDS; i++) {
-        from[i] = want[i];
-        if (i < 3 && from[i] < 0)
+    for (int i = 0; i < TARGETS; i++) {
+        int want = i < SPAWN_MAX_FDS ? o->fds[i] : o->fd4 ? o->fd4 : -1;
+
+        from[i] = want;
+        if (i < 3 && want < 0)
             from[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (from[i] >= 0 && from[i] < SPAWN_MAX_FDS)
+        if (from[i] >= 0 && from[i] < TARGETS)
             from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, SAFE_FD);
-        if (from[i] < 0 && (want[i] >= 0 || i < 3))
+        if (from[i] < 0 && (want >= 0 || i < 3))
             return -1;
     }
-    for (int i = 0; i < SPAWN_MAX_FDS; i++) {
-        if (from[i] >= 0 && dup2(from[i], i) < 0)
+    for (int i = 0; i < TARGETS; i++) {
+        if (from[i] < 0)
+            continue;
+        if (dup2(from[i], i) < 0)
             return -1;
+        end = i >= end ? i + 1 : end;
     }
-    return 0;
+    return end;
 }
 
 static void cloexec_from(int first)
@@ -105,6 +113,7 @@ __attribute__((noreturn)) static void run_child(struct launch *w)
     const struct spawn_opts *o = w->o;
     char *const *argv = (char *const *)(uintptr_t)o->argv;
     char *const *env = o->env ? (char *const *)(uintptr_t)o->env : no_env;
+    int end;
 
     if (o->new_session)
         setsid();
@@ -117,9 +126,9 @@ __attribute__((noreturn)) static void run_child(struct launch *w)
     }
     if (w->cwd_fd >= 0 && fchdir(w->cwd_fd) != 0)
         fail(w, STEP_CWD);
-    if (place_fds(o->fds) != 0)
+    if ((end = place_fds(o)) < 0)
         fail(w, STEP_FDS);
-    cloexec_from(o->fds[SPAWN_MAX_FDS - 1] >= 0 ? SPAWN_MAX_FDS : SPAWN_MAX_FDS - 1);
+    cloexec_from(end);
     reset_signals();
     if (o->path)
         execve(o->path, argv, env);
@@ -138,7 +147,9 @@ static bool explain(const struct launch *w, struct error *e)
     errno = err;
     switch ((enum step)w->failed_step) {
     case STEP_CWD:
-        return error_set(e, ERR_SYS, "cannot start '%s' in '%s'", name, w->o->cwd);
+        return error_set(e, ERR_SYS, "cannot start '%s' in %s%s%s", name,
+                         w->o->cwd ? "'" : "", w->o->cwd ? w->o->cwd : "its directory",
+                         w->o->cwd ? "'" : "");
     case STEP_EXEC:
         if (err == ENOENT || err == ENOTDIR)
             return error_set(
@@ -198,7 +209,7 @@ bool spawn(const struct spawn_opts *o, struct spawned *ret, struct error *e)
 
     if (o->cwd && (cwd_fd = open_cwd(o->cwd, e)) < 0)
         return false;
-    w.cwd_fd = cwd_fd;
+    w.cwd_fd = o->cwd_fd ? o->cwd_fd : cwd_fd;
     if (!o->path && (w.exec_fd = self_exe_fd()) < 0)
         return error_set(e, ERR_SYS, "cannot open /proc/self/exe, our own executable");
     pid = launch(&w);

@@ -18,7 +18,9 @@ struct spawn_opts {
     const char *const *argv; /* NULL-terminated */
     const char *const *env;  /* complete environment, NULL-terminated; NULL: empty */
     const char *cwd;         /* NULL: ours. Opened before the fork, entered by descriptor */
+    int cwd_fd;              /* a directory, instead of cwd; 0: none */
     int fds[SPAWN_MAX_FDS];  /* descriptor i of the child; -1: /dev/null, of 3: absent */
+    int fd4;                 /* descriptor 4 of the child, beside a 3; 0: absent */
     bool new_session; /* setsid: own session and process group; else own process group only */
     bool die_with_parent; /* PR_SET_PDEATHSIG SIGKILL; spawn from a thread that lives as long as
                              we do */

@@ -29,8 +29,8 @@ struct kept {
 static struct kept keep(const char *const *program)
 {
     int control[2], out[2];
-    char *argv[8] = { (char[]){ "keeper" }, (char[]){ "--" } };
-    int argc = 2;
+    char *argv[12] = { (char[]){ "keeper" }, (char[]){ "--" } };
+    int argc = program[0][0] == '-' ? 1 : 2; /* else options, and their own "--" */
 
     for (; *program; program++)
         argv[argc++] = (char *)(uintptr_t)*program;
@@ -206,6 +206,82 @@ static void terminate_goes_to_the_programs_group_only(void **state)
     (void)state;
 }
 
+static struct kept keep_command(const char *script)
+{
+    const char *program[] = { KEEPER_OPT_COMMAND, KEEPER_OPT_AS, "me",   "--",
+                              "/bin/sh",          "-c",          script, NULL };
+
+    return keep(program);
+}
+
+/* SH-6 */
+static void a_command_leads_its_session_under_the_name_it_was_given(void **state)
+{
+    struct kept k = keep_command("test $(ps -o sid= -p $$) = $$ && test $0 = me");
+
+    hear_kind(&k, KEEPER_STARTED);
+    assert_int_equal(hear_kind(&k, KEEPER_EXITED), 0);
+    order(&k, KEEPER_LEAVE);
+    assert_int_equal(hear(&k).kind, 0);
+    end(&k, 0);
+    waitpid(-1, NULL, 0); /* the program, which the keeper left unreaped */
+    (void)state;
+}
+
+/* SH-7: the group is still that of the program, although others might have got its pid by now,
+ * and is killed; what left it lives on. Told once, in spite of all the exits. */
+static void leaving_a_command_kills_its_group_only(void **state)
+{
+    struct kept k = keep_command("setsid sh -c 'sleep 0.6; echo left' & sleep 1000 & (exit 1) &"
+                                 "echo r; sleep 0.1; exit 3");
+
+    hear_kind(&k, KEEPER_STARTED);
+    assert_int_equal(read_byte(&k), 'r');
+    assert_int_equal(read_byte(&k), '\n');
+    assert_int_equal(hear_kind(&k, KEEPER_EXITED), 3 << 8);
+    struct pollfd p = { .fd = k.control, .events = POLLIN };
+    assert_int_equal(poll(&p, 1, 50), 0);
+    order(&k, KEEPER_LEAVE);
+    close(k.control); /* in one go with the order: no reason to kill */
+    k.control = -1;
+    assert_int_equal(read_byte(&k), 'l');
+    assert_tree_gone(&k);
+    end(&k, 0);
+    while (waitpid(-1, NULL, 0) > 0) /* what the keeper left came to us, a subreaper */
+        continue;
+    (void)state;
+}
+
+static void a_command_that_is_terminated_is_kept_until_all_is_gone(void **state)
+{
+    struct kept k = keep_command("trap 'exit 3' TERM; setsid sh -c 'sleep 0.4' & echo r; wait");
+
+    hear_kind(&k, KEEPER_STARTED);
+    assert_int_equal(read_byte(&k), 'r');
+    usleep(20000);
+    order(&k, KEEPER_TERM);
+    assert_int_equal(hear_kind(&k, KEEPER_EXITED), 3 << 8);
+    hear_kind(&k, KEEPER_EMPTY);
+    assert_tree_gone(&k);
+    end(&k, 0);
+    (void)state;
+}
+
+static void a_command_that_has_exited_is_killed_like_others(void **state)
+{
+    struct kept k = keep_command("setsid sh -c 'trap \"\" TERM; echo r; sleep 1000; :' &"
+                                 "sleep 1000 & sleep 0.1; kill -9 $$");
+
+    hear_kind(&k, KEEPER_STARTED);
+    assert_int_equal(read_byte(&k), 'r');
+    assert_int_equal(hear_kind(&k, KEEPER_EXITED), SIGKILL);
+    order(&k, KEEPER_KILL);
+    hear_kind(&k, KEEPER_EMPTY);
+    assert_tree_gone(&k);
+    end(&k, 0);
+    (void)state;
+}
+
 static const char deaf_tree[] =
     "trap '' TERM HUP INT; setsid sh -c '(trap \"\" TERM HUP; sleep 1000; :) & exit 0';"
     "(setsid sh -c 'trap \"\" TERM; sleep 1000; :' &); echo r; while :; do sleep 1000; done";
@@ -335,6 +411,7 @@ static void without_an_owner_it_refuses(void **state)
         { "keeper", NULL },
         { "keeper", "--", NULL },
         { "keeper", "x", "/bin/true", NULL },
+        { "keeper", "--as", "--", "/bin/true", NULL },
         { "keeper", "--", "/bin/true", NULL },
     };
 
@@ -493,6 +570,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(only_marked_variables_reach_the_program),
         cmocka_unit_test(it_stays_until_the_last_descendant_is_gone),
         cmocka_unit_test(terminate_goes_to_the_programs_group_only),
+        cmocka_unit_test(a_command_leads_its_session_under_the_name_it_was_given),
+        cmocka_unit_test(leaving_a_command_kills_its_group_only),
+        cmocka_unit_test(a_command_that_is_terminated_is_kept_until_all_is_gone),
+        cmocka_unit_test(a_command_that_has_exited_is_killed_like_others),
         cmocka_unit_test(kill_ends_the_whole_tree),
         cmocka_unit_test(the_end_of_the_control_socket_ends_the_whole_tree),
         cmocka_unit_test(nonsense_on_the_control_socket_ends_the_tree_too),
