@@ -39,7 +39,8 @@ bool roots_wait(struct roots *o, struct mcp_req *r, yyjson_val *args,
 /* Now; access_ref() what a job is to keep. */
 struct access *roots_now(const struct roots *o);
 
-/* Nothing is called any more. After the loop was stopped, or in server_def.stop. */
+/* In server_def.stop, or if the server never ran. Nothing is called any more. NULL is
+ * accepted. */
 void roots_free(struct roots *o);
 
 #endif

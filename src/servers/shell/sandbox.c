@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "servers/shell/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "lockdown/landlock.h"
+#include "lockdown/seccomp.h"
+
+#define TMPDIR_PREFIX "symposium-shell-"
+#define MOVED_PREFIX  ".symposium-remove-"
+
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/tty" };
+
+struct sandbox {
+    char tmpdir[PATH_MAX];
+    int tmpdir_fd; /* holds the lock */
+    int ruleset;
+    char *tmpdir_var; /* "TMPDIR=..." */
+    const char **env;
+};
+
+/* ---- removing a tree ---- */
+
+static DIR *open_dir(int parent, const char *name)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d;
+
+    if (fd < 0 && errno == EACCES) {
+        /* Its owner took the rights away. Given back through a descriptor, so that a link put
+         * in its place is not followed. */
+        char path[64];
+        auto_close int at = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", at);
+        if (at >= 0 && chmod(path, S_IRWXU) == 0)
+            fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    d = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !d)
+        close(fd);
+    return d;
+}
+
+static bool is_dots(const char *name)
+{
+    return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+static bool unlink_any(int dir, const char *name)
+{
+    return unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0;
+}
+
+/*
+ * Empties the directory `name` of `top`. A subdirectory that is not empty is moved up into
+ * `top`, where its turn comes: however deep the tree, two descriptors do. Its name there is
+ * made of *serial.
+ */
+static void empty_into(int top, const char *name, unsigned *serial)
+{
+    DIR *d = open_dir(top, name);
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        char moved[64];
+
+        if (is_dots(e->d_name) || unlink_any(dirfd(d), e->d_name))
+            continue;
+        snprintf(moved, sizeof moved, MOVED_PREFIX "%u", (*serial)++);
+        if (renameat(dirfd(d), e->d_name, top, moved) != 0)
+            log_debug("cannot move '%s' to remove it: %s", e->d_name, strerror(errno));
+    }
+    if (d)
+        closedir(d);
+}
+
+/* One round over the entries of `top`; true when something was removed. */
+static bool remove_round(int top, unsigned *serial)
+{
+    int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *e;
+    bool any = false;
+
+    while (d && (e = readdir(d))) {
+        if (is_dots(e->d_name))
+            continue;
+        if (!unlink_any(top, e->d_name)) {
+            empty_into(top, e->d_name, serial);
+            if (unlinkat(top, e->d_name, AT_REMOVEDIR) != 0)
+                continue;
+        }
+        any = true;
+    }
+    if (d)
+        closedir(d);
+    else if (fd >= 0)
+        close(fd);
+    return any;
+}
+
+bool sandbox_remove_tree(int parent, const char *name)
+{
+    unsigned serial = 0;
+    DIR *top = open_dir(parent, name);
+
+    while (top && remove_round(dirfd(top), &serial))
+        continue;
+    if (top)
+        closedir(top);
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
+/* ---- the TMPDIR ---- */
+
+static bool is_stale(int base, const char *name)
+{
+    struct stat st;
+    auto_close int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+           time(NULL) - st.st_mtime > SANDBOX_STALE_SECS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void remove_stale(const char *base)
+{
+    DIR *d = opendir(base);
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        if (!strncmp(e->d_name, TMPDIR_PREFIX, strlen(TMPDIR_PREFIX)) &&
+            is_stale(dirfd(d), e->d_name))
+            sandbox_remove_tree(dirfd(d), e->d_name);
+    }
+    if (d)
+        closedir(d);
+}
+
+static bool make_tmpdir(struct sandbox *s, struct error *e)
+{
+    const char *base = getenv("TMPDIR");
+
+    if (!base || base[0] != '/' || strlen(base) > PATH_MAX - 64)
+        base = "/tmp";
+    remove_stale(base);
+    snprintf(s->tmpdir, sizeof s->tmpdir, "%s/" TMPDIR_PREFIX "XXXXXX", base);
+    if (!mkdtemp(s->tmpdir)) {
+        s->tmpdir[0] = '\0';
+        return error_set(e, ERR_SYS, "make a private TMPDIR in '%s'", base);
+    }
+    s->tmpdir_fd = open(s->tmpdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (s->tmpdir_fd < 0 || flock(s->tmpdir_fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(e, ERR_SYS, "lock the private TMPDIR '%s'", s->tmpdir);
+    return true;
+}
+
+static void make_env(struct sandbox *s)
+{
+    size_t n = 0, kept = 0;
+
+    while (environ[n])
+        n++;
+    s->env = mem_alloc((n + 2) * sizeof *s->env);
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+            s->env[kept++] = environ[i];
+    }
+    s->tmpdir_var = mem_printf("TMPDIR=%s", s->tmpdir);
+    s->env[kept] = s->tmpdir_var;
+}
+
+/* ---- the sandbox ---- */
+
+bool sandbox_set_roots(struct sandbox *s, const struct access *roots, struct error *e)
+{
+    size_t n = 0, given = roots->n + 1;
+    int *fds = mem_alloc((given + ARRAY_LEN(devices)) * sizeof *fds);
+    int ruleset;
+
+    for (size_t i = 0; i < roots->n; i++)
+        fds[n++] = roots->v[i].fd;
+    fds[n++] = s->tmpdir_fd;
+    for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
+        int fd = open(devices[i], O_PATH | O_CLOEXEC);
+
+        if (fd >= 0)
+            fds[n++] = fd;
+    }
+    ruleset = landlock_writes_ruleset(fds, n, e);
+    while (n > given)
+        close(fds[--n]);
+    free(fds);
+    if (ruleset < 0)
+        return false;
+    if (s->ruleset >= 0)
+        close(s->ruleset);
+    s->ruleset = ruleset;
+    return true;
+}
+
+struct sandbox *shell_sandbox_new(const struct access *roots, struct error *e)
+{
+    struct sandbox *s;
+
+    if (!landlock_abi() || !seccomp_available()) {
+        error_set(e, ERR_DENIED, "this kernel has no %s, or it is switched off",
+                  landlock_abi() ? "seccomp filters" : "Landlock");
+        return NULL;
+    }
+    s = NEW(struct sandbox);
+    s->tmpdir_fd = s->ruleset = -1;
+    if (!make_tmpdir(s, e) || !sandbox_set_roots(s, roots, e)) {
+        shell_sandbox_free(s);
+        return NULL;
+    }
+    make_env(s);
+    return s;
+}
+
+int sandbox_ruleset(const struct sandbox *s)
+{
+    return s->ruleset;
+}
+
+const char *const *sandbox_env(const struct sandbox *s)
+{
+    return s->env;
+}
+
+const char *sandbox_tmpdir(const struct sandbox *s)
+{
+    return s->tmpdir;
+}
+
+void shell_sandbox_free(struct sandbox *s)
+{
+    if (!s)
+        return;
+    if (s->tmpdir[0] && !sandbox_remove_tree(AT_FDCWD, s->tmpdir))
+        log_warn("cannot remove the private TMPDIR '%s': %s", s->tmpdir, strerror(errno));
+    if (s->tmpdir_fd >= 0)
+        close(s->tmpdir_fd);
+    if (s->ruleset >= 0)
+        close(s->ruleset);
+    free(s->tmpdir_var);
+    free(s->env);
+    free(s);
+}
