@@ -102,9 +102,10 @@ struct http_ops {
     void (*on_body)(void *ctx, struct str bytes);             /* optional; after on_headers */
     /*
      * Exactly once, last; the call is gone. why == NULL: the answer is complete, whatever its
-     * status. ERR_LIMIT (a ceiling), ERR_TIMEOUT, ERR_CLOSED (no connection, or lost),
-     * ERR_DENIED (no pinned address could be used), ERR_NOT_FOUND (unknown name), ERR_PROTOCOL
-     * (TLS, framing; more than one content coding; Content-Length beside Transfer-Encoding).
+     * status. ERR_LIMIT (max_body, nothing else), ERR_TIMEOUT, ERR_CLOSED (no connection, or
+     * lost), ERR_DENIED (no pinned address could be used), ERR_NOT_FOUND (unknown name),
+     * ERR_PROTOCOL (TLS, framing, max_header; more than one content coding; Content-Length
+     * beside Transfer-Encoding).
      */
     void (*on_done)(void *ctx, const struct error *why);
 };

@@ -148,7 +148,7 @@ size_t http_on_header(char *p, size_t one, size_t n, void *ctx)
         return BROKEN_OFF;
     c->header_bytes += n;
     if (c->header_bytes > c->max_header) {
-        error_set(&c->why, ERR_LIMIT, "the headers have more than %zu bytes", c->max_header);
+        error_set(&c->why, ERR_PROTOCOL, "the headers have more than %zu bytes", c->max_header);
         return BROKEN_OFF;
     }
     return header_line(c, (struct str){ p, n }, &c->why) && !c->dead ? n : BROKEN_OFF;

@@ -11,8 +11,7 @@
 #include "base/netaddr.h"
 #include "loop/loop.h"
 
-#define RESOLVE_MAX 64 /* addresses of one name; more is ERR_LIMIT, since all must be judged \
-                        */
+#define RESOLVE_MAX 64 /* addresses of one name; more is ERR_LIMIT: all must be judged */
 
 struct resolve;
 

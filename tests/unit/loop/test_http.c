@@ -352,7 +352,7 @@ static void what_breaks_a_rule_of_framing_or_a_ceiling_is_broken_off(void **stat
         { { BYTES("HTTP/1.1 200 OK\r\n\r\nabcde"), BYTES("fghijk") },
           { .max_body = 10 }, ERR_LIMIT, "more than 10 bytes", 1 },
         { { BYTES("HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\nx") },
-          { .max_header = 26 }, ERR_LIMIT, "more than 26 bytes", 0 },
+          { .max_header = 26 }, ERR_PROTOCOL, "more than 26 bytes", 0 },
         { { BYTES("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nabc") }, { 0 }, ERR_CLOSED, "", 1 },
         { { BYTES("garbage\r\n\r\n") }, { 0 }, ERR_PROTOCOL, "", 0 },
         { { BYTES("HTTP/1.1 200 OK\r\nContent-Encoding: pack200\r\n\r\nabc") },
