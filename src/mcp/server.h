@@ -164,6 +164,21 @@ void mcp_progress(struct mcp_req *r, double progress, double total, struct str m
  * are added here, or what the revision lacks is taken away. All these free the request. */
 void mcp_reply(struct mcp_req *r, struct str result);
 
+/*
+ * mcp_reply() in two halves, for a result so large that its form must not be made on the loop's
+ * thread: mcp_form_put() is pure and works on any thread, as long as the server lives.
+ */
+struct mcp_form {
+    const struct mcp_server_def *def;
+    const struct method *method;
+    enum mcp_rev rev;
+};
+struct mcp_form mcp_req_form(const struct mcp_req *r);
+/* Appends what mcp_reply() would send. False: it cannot be sent, *e says why. */
+bool mcp_form_put(const struct mcp_form *f, struct buf *out, struct str result,
+                  struct error *e);
+void mcp_reply_formed(struct mcp_req *r, struct str formed);
+
 /* The result of tools/call that is one text: the same, without the detour through a general
  * result, since a text block looks alike in every revision. */
 void mcp_reply_text(struct mcp_req *r, struct str text, bool is_error);

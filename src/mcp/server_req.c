@@ -238,6 +238,26 @@ static void send_result(struct mcp_req *r, bool made, struct str result, struct 
     finish(r);
 }
 
+struct mcp_form mcp_req_form(const struct mcp_req *r)
+{
+    return (struct mcp_form){ .def = r->s->def, .method = r->method, .rev = r->rev };
+}
+
+bool mcp_form_put(const struct mcp_form *f, struct buf *out, struct str result, struct error *e)
+{
+    return mcp_put_envelope(out, result, f->def, f->method, f->rev, e);
+}
+
+void mcp_reply_formed(struct mcp_req *r, struct str formed)
+{
+    struct error e = { 0 };
+
+    if (!may_answer(r))
+        return;
+    send_pending_progress(r);
+    send_result(r, true, formed, &e);
+}
+
 void mcp_reply(struct mcp_req *r, struct str result)
 {
     struct error e = { 0 };

@@ -36,15 +36,27 @@ void job_reply(struct job *j)
     job_free(j);
 }
 
+static bool make_json(struct job *j, struct error *e)
+{
+    auto_buf result = answer_json(&j->answer, j->def);
+
+    j->json = BUF(2 * ANSWER_MAX); /* a form may be larger than the result, a little */
+    return mcp_form_put(&j->form, &j->json, buf_str(&result), e);
+}
+
 /* On the pool's thread, with all that is large: the loop's thread only sends it. */
 static void on_run(void *ctx, struct work *w)
 {
     struct job *j = ctx;
+    struct error e;
 
     j->running = w;
     j->run(j);
-    if (!work_cancelled(w))
-        j->json = answer_json(&j->answer, j->def);
+    if (!work_cancelled(w) && !make_json(j, &e)) {
+        buf_free(&j->json);
+        answer_error(&j->answer, "%s", e.msg);
+        make_json(j, &e);
+    }
     answer_free(&j->answer);
 }
 
@@ -57,7 +69,7 @@ static void on_done(void *ctx, bool cancelled)
     timer_free(j->tick);
     if (r) {
         mcp_req_on_cancel(r, NULL, NULL);
-        mcp_reply(r, buf_str(&j->json));
+        mcp_reply_formed(r, buf_str(&j->json));
     }
     job_free(j);
 }
@@ -86,6 +98,7 @@ void job_start(struct job *j, enum work_kind kind, void (*run)(struct job *j))
     static const struct work_ops ops = { on_run, on_done };
 
     j->run = run;
+    j->form = mcp_req_form(j->r);
     mcp_req_on_cancel(j->r, on_cancel, j);
     j->work = work_start(server_loop(j->server), kind, &ops, j);
     if (!mcp_req_wants_progress(j->r))

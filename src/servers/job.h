@@ -21,7 +21,8 @@ struct job {
     struct mcp_req *r; /* NULL once cancelled */
     struct work *work;
     struct work *running; /* the same, for the pool's thread */
-    struct buf json;      /* the result, ready to be sent */
+    struct mcp_form form;
+    struct buf json; /* the result in the form of the client's revision, ready to be sent */
     struct timer *tick;
     void (*run)(struct job *j);
 };
