@@ -2,6 +2,7 @@
 #include "text/html.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/html_impl.h"
 #include "text/url.h"
 
@@ -29,20 +30,22 @@ bool html_to_markdown(struct str html, struct str base_url, struct buf *out, str
     struct html_md m = { .survey = &survey, .out = out, .start = out->n, .gap = GAP_PARAGRAPH };
     struct buf *const owned[] = { &m.base,     &m.chars, &m.language,
                                   &m.link_url, &m.code,  &survey.tables };
-    bool ok;
+    bool over = out->over, ok;
 
     html_survey(&survey, html);
     for (size_t i = 0; i < ARRAY_LEN(owned); i++)
         owned[i]->max = SIZE_MAX; /* what they hold is bounded by the page */
     set_base(&m, base_url);
     if (!survey.h1)
-        html_put_title(&m, str_upto(survey.title, HTML_TITLE_MAX));
+        html_put_title(&m, utf8_cut(survey.title, HTML_TITLE_MAX));
     write_page(&m, html);
     ok = buf_ok(out, e);
     if (ok && !m.content)
         ok = error_set(e, ERR_NOT_FOUND, "the page holds no text");
-    if (!ok)
+    if (!ok) {
         buf_truncate(out, m.start);
+        out->over = over;
+    }
     for (size_t i = 0; i < ARRAY_LEN(owned); i++)
         buf_free(owned[i]);
     return ok;

@@ -332,10 +332,12 @@ static void on_close(void *ctx, enum html_tag tag)
 {
     struct html_md *m = ctx;
 
-    if (tag == TAG_A) {
+    if (tag == TAG_A)
         html_end_link(m);
+    if (html_element(tag)->format == FORMAT_CODE)
+        m->code_ended = m->tree.format[FORMAT_CODE] == 0;
+    if (!(html_element(tag)->flags & EL_OPEN))
         return;
-    }
     if (m->dropped == m->tree.depth)
         m->dropped = 0;
     if (!is_shown(m))

@@ -279,6 +279,7 @@ struct html_md {
     /* inline */
     enum html_mark marks[MARK_COUNT]; /* open ones, outermost first */
     size_t nmarks;
+    bool code_ended;     /* since the last text: more code behind white space stands apart */
     bool sup;            /* the text to come stands higher */
     bool alt;            /* an image's text is being written */
     bool link;           /* text to come belongs to link_url */

@@ -8,6 +8,8 @@
 
 #include "text/html_impl.h"
 
+#define NO_BREAK_SPACE STR("\xc2\xa0")
+
 static const char *const mark_text[] = {
     [MARK_LINK] = "[", [MARK_STRONG] = "**", [MARK_EM] = "*",
     [MARK_DEL] = "~~", [MARK_CODE] = "",
@@ -131,9 +133,12 @@ static void settle_marks(struct html_md *m)
     size_t code = find_mark(m, MARK_CODE), keep = 0;
     bool link_changes = (find_mark(m, MARK_LINK) < m->nmarks) != is_wanted(m, MARK_LINK);
 
-    if (code == m->nmarks || link_changes || !is_wanted(m, MARK_CODE)) {
+    bool code_changes = link_changes || (m->code_ended && m->space);
+
+    m->code_ended = false;
+    if (code == m->nmarks || code_changes || !is_wanted(m, MARK_CODE)) {
         while (keep < m->nmarks && is_wanted(m, m->marks[keep]) &&
-               !(link_changes && keep == code))
+               !(code_changes && keep == code))
             keep++;
         while (m->nmarks > keep)
             end_mark(m);
@@ -200,13 +205,15 @@ static const bool ends_run[256] = {
 /* s begins with '&': a reader of Markdown would decode it. */
 static bool is_reference(struct str s)
 {
-    size_t i = 1;
+    bool number = s.n > 1 && s.p[1] == '#';
+    size_t i = number ? 2 : 1, first;
 
-    if (i < s.n && s.p[i] == '#')
+    if (number && i < s.n && (s.p[i] | 0x20) == 'x')
         i++;
+    first = i;
     while (i < s.n && i <= HTML_ENTITY_NAME_MAX + 1 && is_word(s.p[i]))
         i++;
-    return i > 1 && i < s.n && s.p[i] == ';';
+    return i > first && i < s.n && s.p[i] == ';';
 }
 
 static bool starts_heading(struct str s)
@@ -306,6 +313,7 @@ static size_t plain_length(struct str s)
     return i;
 }
 
+/* s has no white space at its ends. */
 static void put_escaped(struct html_md *m, struct str s)
 {
     while (s.n > 0) {
@@ -316,12 +324,11 @@ static void put_escaped(struct html_md *m, struct str s)
             m->prev = s.p[n - 1];
             m->line = LINE_TEXT;
         } else if (html_is_space(s.p[0])) {
-            n = 1;
-            if (s.n > 1 && !html_is_space(s.p[1])) {
-                buf_addc(m->out, ' ');
-                m->prev = ' ';
-                m->line = LINE_TEXT;
-            }
+            for (n = 1; n < s.n && html_is_space(s.p[n]);)
+                n++;
+            buf_addc(m->out, ' ');
+            m->prev = ' ';
+            m->line = LINE_TEXT;
         } else {
             n = 1;
             put_special(m, s);
@@ -355,23 +362,49 @@ static void put_exponent(struct html_md *m, struct str s)
     m->sup = false;
 }
 
+/* White space at the beginning of s, in bytes. A no-break space counts there and at the end,
+ * where pages use it to fill cells and paragraphs; between words it stays. */
+static size_t space_before(struct str s)
+{
+    size_t i = 0, n = 1;
+
+    for (; i < s.n && n > 0; i += n)
+        n = html_is_space(s.p[i]) ? 1 : str_starts(str_from(s, i), NO_BREAK_SPACE) ? 2 : 0;
+    return i;
+}
+
+static size_t space_behind(struct str s)
+{
+    struct str rest = s;
+
+    for (;;) {
+        if (rest.n > 0 && html_is_space(rest.p[rest.n - 1]))
+            rest.n--;
+        else if (str_ends(rest, NO_BREAK_SPACE))
+            rest.n -= 2;
+        else
+            return s.n - rest.n;
+    }
+}
+
 void html_put_text(struct html_md *m, struct str s)
 {
-    struct str word = s;
+    size_t before = space_before(s), behind;
 
-    while (word.n > 0 && html_is_space(word.p[0]))
-        word = str_from(word, 1);
-    m->space |= word.n < s.n;
-    if (word.n == 0)
+    m->space |= before > 0;
+    s = str_from(s, before);
+    if (s.n == 0)
         return;
+    behind = space_behind(s);
+    s.n -= behind;
     begin_text(m);
     if (m->nmarks > 0 && m->marks[m->nmarks - 1] == MARK_CODE) {
-        put_code(m, word);
+        put_code(m, s);
     } else {
-        put_exponent(m, word);
-        put_escaped(m, word);
+        put_exponent(m, s);
+        put_escaped(m, s);
     }
-    m->space = html_is_space(word.p[word.n - 1]);
+    m->space = behind > 0;
 }
 
 /* ---- links and images -----------------------------------------------------------------------

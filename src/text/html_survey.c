@@ -101,7 +101,7 @@ static void on_close(void *ctx, enum html_tag tag)
 {
     struct survey *s = ctx;
 
-    if (tag == TAG_A)
+    if (!(html_element(tag)->flags & EL_OPEN))
         return;
     if (tag == TAG_TABLE)
         close_table(s);

@@ -126,6 +126,8 @@ static void begin_cell(struct html_md *m, unsigned wide, unsigned high)
     struct html_pipes *p = &m->pipes;
 
     end_cell(m);
+    if (p->in_row && p->next < p->written) /* text before any cell made one */
+        p->next = p->written;
     for (; p->next < HTML_COLUMNS_MAX && p->below[p->next] > 0; p->next++)
         p->below[p->next]--;
     p->column = p->next < HTML_COLUMNS_MAX ? p->next : HTML_COLUMNS_MAX - 1;
@@ -179,7 +181,7 @@ bool html_table_open(struct html_md *m, enum html_tag tag, const struct html_tok
     case TAG_TFOOT:
         return true;
     case TAG_TR:
-        if (pipes)
+        if (pipes && m->pipes.in_row) /* text before any row made one */
             end_row(m);
         break;
     case TAG_TD:

@@ -264,6 +264,8 @@ static void start_tag(struct html_tree *t)
     t->drop_newline = html_is_pre(tag) || tag == TAG_TEXTAREA;
     if (el->format != FORMAT_NONE && t->format[el->format] < UINT32_MAX)
         t->format[el->format]++;
+    if (tag == TAG_SVG && t->token.self_closing)
+        return;
     if (el->flags & EL_OPEN)
         push(t, tag);
     else if (!is_hidden(t))
@@ -299,13 +301,13 @@ static void end_tag(struct html_tree *t)
     unsigned char format = html_element(tag)->format;
 
     t->in_title = false;
-    if (format != FORMAT_NONE) {
-        t->format[format] -= t->format[format] > 0;
-    } else if (tag == TAG_BR) { /* "</br>" is a line break to every browser */
-        start_tag(t);
-    } else if (tag == TAG_A) {
+    if (format != FORMAT_NONE && t->format[format] > 0)
+        t->format[format]--;
+    if (format != FORMAT_NONE || tag == TAG_A) {
         if (!is_hidden(t))
             t->sink->close(t->ctx, tag);
+    } else if (tag == TAG_BR) { /* "</br>" is a line break to every browser */
+        start_tag(t);
     } else if (t->skipped[tag] > 0) {
         t->skipped[tag]--;
         t->nskipped--;
