@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* directory_tree (FS-15): the JSON is written while the tree is walked. */
+/*
+ * directory_tree (FS-15): the JSON is written while the tree is walked. What stands around a
+ * name is the same for all entries of a depth, so it is made once for each.
+ */
 #include <fcntl.h>
 #include <string.h>
 
@@ -13,136 +16,160 @@
 
 #define TRUNCATED "\xe2\x80\xa6 truncated"
 
+/* A text, and the bytes of an answer that it takes: inside a JSON string, and there twice. */
+struct piece {
+    struct str text;
+    size_t cost;
+};
+
+/* Around the names of one depth. */
+struct frame {
+    struct piece open;     /* from the bracket or comma before the entry to its name */
+    struct piece file;     /* behind the name of a file */
+    struct piece dir;      /* behind the name of a directory, its children begun */
+    struct piece dir_end;  /* behind the bracket that closes its children */
+    struct piece list_end; /* before the bracket that closes the list */
+};
+
 struct tree {
     struct walk walk;
     struct patterns exclude;
+    struct arena *arena;
     struct buf *out;
-    struct buf shown; /* the current name, made safe */
-    size_t cost;      /* bytes of an answer that holds it twice, as text and as structure */
-    size_t counted;   /* of `out` in cost */
-    bool first;       /* in its directory */
+    struct buf name; /* the current one, made safe, in quotes */
+    size_t cost;
+    bool first; /* in its directory */
+    bool full;
+    struct frame *frames; /* FS_DEPTH_MAX + 1; made when first needed */
 };
 
-/* What the bytes added since the last time take inside a JSON string, twice. */
-static void count_cost(struct tree *t)
-{
-    for (; t->counted < t->out->n; t->counted++) {
-        char c = t->out->p[t->counted];
+/* ---- pieces ---- */
 
-        t->cost += c == '"' || c == '\\' || c == '\n' ? 4 : 2;
-    }
+static size_t cost_of(struct str s)
+{
+    size_t cost = 2 * s.n;
+
+    for (size_t i = 0; i < s.n; i++)
+        cost += s.p[i] == '"' || s.p[i] == '\\' || s.p[i] == '\n' ? 2 : 0;
+    return cost;
 }
 
-static void indent(struct tree *t, size_t levels)
+static struct piece piece(const char *text)
 {
-    buf_fill(t->out, ' ', 2 * levels);
+    struct str s = str_of(text);
+
+    return (struct piece){ s, cost_of(s) };
 }
 
-/* Begins an entry up to where a directory's children follow. Two levels a directory: the array
- * and the object. */
-static void put_entry(struct tree *t, struct str name, bool dir)
+static void put(struct tree *t, const struct piece *p)
 {
-    size_t level = 2 * t->walk.depth + 1;
+    buf_add(t->out, p->text);
+    t->cost += p->cost;
+}
 
-    buf_add(t->out, t->first ? STR("\n") : STR(",\n"));
+/* Two levels of indentation a directory: the list and the object. */
+static const struct frame *frame(struct tree *t)
+{
+    size_t depth = t->walk.depth;
+    struct frame *f = &t->frames[depth];
+    int object = (int)(4 * depth + 2), member = object + 2;
+
+    if (f->open.text.n)
+        return f;
+    f->open = piece(arena_printf(t->arena, ",\n%*s{\n%*s\"name\": ", object, "", member, ""));
+    f->file =
+        piece(arena_printf(t->arena, ",\n%*s\"type\": \"file\"\n%*s}", member, "", object, ""));
+    f->dir = piece(arena_printf(t->arena, ",\n%*s\"type\": \"directory\",\n%*s\"children\": [",
+                                member, "", member, ""));
+    f->dir_end = piece(arena_printf(t->arena, "\n%*s}", object, ""));
+    f->list_end = piece(arena_printf(t->arena, "\n%*s", object - 2, ""));
+    return f;
+}
+
+/* ---- writing ---- */
+
+/* The comma and the name; what the entry is comes behind. */
+static void open_entry(struct tree *t, const struct frame *f, struct str quoted)
+{
+    struct piece open = f->open;
+
+    if (t->first)
+        open.text = str_from(open.text, 1);
+    put(t, &open);
+    put(t, &(struct piece){ quoted, cost_of(quoted) });
     t->first = false;
-    indent(t, level);
-    buf_add(t->out, STR("{\n"));
-    indent(t, level + 1);
-    buf_add(t->out, STR("\"name\": "));
-    json_put_str(t->out, name);
-    buf_add(t->out, STR(",\n"));
-    indent(t, level + 1);
-    buf_add(t->out, dir ? STR("\"type\": \"directory\"") : STR("\"type\": \"file\""));
-}
-
-static void end_entry(struct tree *t)
-{
-    buf_addc(t->out, '\n');
-    indent(t, 2 * t->walk.depth + 1);
-    buf_addc(t->out, '}');
 }
 
 static void put_truncated(struct tree *t)
 {
-    put_entry(t, STR(TRUNCATED), false);
-    end_entry(t);
+    const struct frame *f = frame(t);
+
+    open_entry(t, f, STR("\"" TRUNCATED "\""));
+    put(t, &f->file);
 }
 
-static void begin_children(struct tree *t)
+static struct str quote_name(struct tree *t)
 {
-    buf_add(t->out, STR(",\n"));
-    indent(t, 2 * t->walk.depth + 2);
-    buf_add(t->out, STR("\"children\": ["));
-    t->first = true;
+    auto_buf shown = BUF(4096);
+
+    fs_put_name(&shown, t->walk.name);
+    buf_clear(&t->name);
+    json_put_str(&t->name, buf_str(&shown));
+    return buf_str(&t->name);
 }
 
-static void end_array(struct tree *t)
-{
-    if (!t->first) {
-        buf_addc(t->out, '\n');
-        indent(t, 2 * t->walk.depth);
-    }
-    buf_addc(t->out, ']');
-    t->first = false;
-}
-
-/* False when there is no room for more. */
-static bool add_current(struct tree *t)
+static void add_current(struct tree *t)
 {
     struct walk *w = &t->walk;
-    bool dir;
+    const struct frame *f = frame(t);
 
     if (patterns_step(&t->exclude, w->depth, w->name).matches)
-        return true;
-    count_cost(t);
-    if (t->cost > TREE_MAX)
-        return false;
-    dir = walk_is_dir(w);
-    buf_clear(&t->shown);
-    fs_put_name(&t->shown, w->name);
-    put_entry(t, buf_str(&t->shown), dir);
-    if (dir) {
-        begin_children(t);
-        walk_enter(w);
-    } else {
-        end_entry(t);
+        return;
+    if (t->cost > TREE_MAX) {
+        t->full = true;
+        put_truncated(t);
+        return;
     }
-    return true;
+    open_entry(t, f, quote_name(t));
+    if (walk_is_dir(w)) {
+        put(t, &f->dir);
+        walk_enter(w);
+        t->first = true;
+    } else {
+        put(t, &f->file);
+    }
 }
 
-/* The current directory is done, `full` or not; false: it was the first one. */
-static bool close_current(struct tree *t, bool full)
+/* The current directory is done; false: it was the first one. */
+static bool close_current(struct tree *t)
 {
-    if (full)
+    if (t->walk.cut && !t->full)
         put_truncated(t);
-    end_array(t);
+    if (!t->first)
+        put(t, &frame(t)->list_end);
+    buf_addc(t->out, ']');
+    t->first = false;
     if (!walk_leave(&t->walk))
         return false;
-    end_entry(t);
+    put(t, &frame(t)->dir_end);
     return true;
 }
 
 static void walk_tree(struct tree *t)
 {
-    bool full = false;
-
     buf_addc(t->out, '[');
     t->first = true;
     for (;;) {
-        if (!full && walk_next(&t->walk)) {
-            full = !add_current(t);
-            if (full)
-                put_truncated(t);
-        } else if (!close_current(t, t->walk.cut && !full)) {
+        if (!t->full && walk_next(&t->walk))
+            add_current(t);
+        else if (!close_current(t))
             return;
-        }
     }
 }
 
 void fs_tree(struct fs_call *c)
 {
-    struct tree t = { .out = &c->out->text, .shown = BUF(4096) };
+    struct tree t = { .arena = c->arena, .out = &c->out->text, .name = BUF(8192) };
     struct access_at at;
     struct error e;
     int fd;
@@ -154,8 +181,9 @@ void fs_tree(struct fs_call *c)
     fd = fs_open(c, c->in.path, O_RDONLY | O_DIRECTORY, &at);
     if (fd < 0)
         return;
+    t.frames = ARENA_ARRAY(c->arena, struct frame, FS_DEPTH_MAX + 1);
     walk_begin(&t.walk, c, fd, WALK_SORTED);
     walk_tree(&t);
     walk_end(&t.walk);
-    buf_free(&t.shown);
+    buf_free(&t.name);
 }
