@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -118,16 +119,16 @@ void access_unref(struct access *x)
 
 const char *access_names(const struct access *x, struct arena *a)
 {
-    const char *all = "";
+    auto_buf all = BUF((size_t)2 * PATH_MAX * ACCESS_ROOTS_MAX);
 
     for (size_t i = 0; i < x->n; i++) {
         const struct access_root *root = &x->v[i];
 
-        all = arena_printf(a, "%s%s%s", all, i ? ", " : "", root->given);
+        buf_addf(&all, "%s%s", i ? ", " : "", root->given);
         if (root->given != root->real)
-            all = arena_printf(a, "%s, %s", all, root->real);
+            buf_addf(&all, ", %s", root->real);
     }
-    return all;
+    return arena_z(a, buf_str(&all));
 }
 
 bool access_confine(const struct access *x, struct error *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@
 #define TEMP_HEX    16
 #define TEMP_NAME   (sizeof TEMP_PREFIX - 1 + TEMP_HEX + sizeof TEMP_SUFFIX)
 #define TEMP_TRIES  16
+
+#define ACL_XATTR "system.posix_acl_access"
+#define ACL_MAX   8192 /* a thousand entries; one with more counts as not kept */
 
 bool replace_is_temp(const char *name)
 {
@@ -106,16 +110,38 @@ static int make_temp(int dir, char *name, mode_t mode)
 }
 
 /*
- * Owner, group and mode of what it will replace. Who may not give the file to that group must
- * not let another group have that group's rights: it gets those of all others.
+ * The access control list of what stands there; without one, none, also where the directory
+ * has a default for new files: in a file with a list the group's bits of the mode are the most
+ * that anybody named in it may do. False when it cannot be kept.
  */
-static bool dress(int fd, const struct stat *old)
+static bool copy_acl(int fd, int dir, const char *name)
+{
+    char acl[ACL_MAX];
+    auto_close int old = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = old >= 0 ? fgetxattr(old, ACL_XATTR, acl, sizeof acl) : -1;
+
+    if (n >= 0)
+        return fsetxattr(fd, ACL_XATTR, acl, (size_t)n, 0) == 0;
+    if (old < 0 || (errno != ENODATA && errno != ENOTSUP))
+        return false;
+    return fremovexattr(fd, ACL_XATTR) == 0 || errno == ENODATA || errno == ENOTSUP;
+}
+
+/*
+ * Owner, group, mode and access control list of what it will replace. Where the group or the
+ * list cannot be kept, the bits of the group would be for others than they were meant for: then
+ * it gets those of everybody.
+ */
+static bool dress(int fd, int dir, const char *name, const struct stat *old)
 {
     mode_t mode = old->st_mode & 01777;
+    bool same =
+        fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0;
 
-    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0)
-        mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
-    return fchmod(fd, mode) == 0;
+    if (same && fchmod(fd, mode & ~(mode_t)070) == 0 && copy_acl(fd, dir, name))
+        return fchmod(fd, mode) == 0;
+    fremovexattr(fd, ACL_XATTR);
+    return fchmod(fd, (mode & ~(mode_t)070) | (mode & 07) << 3) == 0;
 }
 
 /* What stands there: a regular file that we may write, or nothing. The link in a symbolic
@@ -148,8 +174,8 @@ static bool replace_once(int dir, const char *name, struct str content, mode_t f
 
     if (fd < 0)
         return false;
-    if (file_write_all(fd, content, NULL) && (!exists || dress(fd, &old)) && fsync(fd) == 0 &&
-        renameat(dir, temp, dir, name) == 0)
+    if (file_write_all(fd, content, NULL) && (!exists || dress(fd, dir, name, &old)) &&
+        fsync(fd) == 0 && renameat(dir, temp, dir, name) == 0)
         return true;
     sys = errno;
     unlinkat(dir, temp, 0);

@@ -12,8 +12,8 @@
 #define REPLACE_STALE_SECS 60 /* see below */
 
 /*
- * Writes `content` to a temp file beside `name` in `dir`, gives it the mode, owner and group of
- * the regular file that stands there (setuid and setgid stripped; `fresh_mode & ~umask` when
+ * Writes `content` to a temp file beside `name` in `dir`, gives it the mode, owner, group and
+ * access control list of the regular file that stands there (setuid and setgid stripped; `fresh_mode & ~umask` when
  * none does), syncs, renames, syncs the directory. Other hard links keep the old content.
  * ERR_SYS "write '<name>': <errno>": the old file is then intact and no temp file left. EACCES
  * also for a file that we may not write, EISDIR for a directory, ELOOP for a symbolic link

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -225,6 +226,76 @@ static void a_group_that_cannot_be_kept_leaves_no_rights_to_another(void **state
     assert_content("f", "new");
     assert_int_equal(look("f").st_uid, 3000);
     assert_int_equal(look("f").st_mode & 07777, 0622);
+}
+
+/* ---- access control lists, as the kernel stores them ---- */
+
+struct acl_entry {
+    uint16_t tag, perm;
+    uint32_t id;
+};
+struct acl {
+    uint32_t version;
+    struct acl_entry v[5];
+};
+
+/* user::rw- user:1234:<named> group::--- mask::<named> other::--- */
+static struct acl acl_of(uint16_t named)
+{
+    return (struct acl){ 2,
+                         { { 0x01, 6, UINT32_MAX },
+                           { 0x02, named, 1234 },
+                           { 0x04, 0, UINT32_MAX },
+                           { 0x10, named, UINT32_MAX },
+                           { 0x20, 0, UINT32_MAX } } };
+}
+
+static bool set_acl(const char *path, const char *name, uint16_t named)
+{
+    struct acl acl = acl_of(named);
+
+    return setxattr(path, name, &acl, sizeof acl, 0) == 0;
+}
+
+/* In a file with a list the mode's group bits are the list's mask: without the list they would
+ * open it to the group. */
+static void an_access_control_list_is_kept(void **state)
+{
+    auto_arena a = ARENA;
+    struct acl want = acl_of(6), got;
+    const char *path = in_tree(&a, "f");
+
+    put("f", "old", 0600);
+    if (!set_acl(path, "system.posix_acl_access", 6)) {
+        print_message("SKIP: this file system has no access control lists\n");
+        skip();
+    }
+    assert_int_equal(look("f").st_mode & 07777, 0660);
+    assert_true(replace_file(dir, "f", STR("new"), 0666, NULL));
+    assert_int_equal(getxattr(path, "system.posix_acl_access", &got, sizeof got), sizeof got);
+    assert_memory_equal(&got, &want, sizeof got);
+    assert_int_equal(look("f").st_mode & 07777, 0660);
+}
+
+static void a_default_list_of_the_directory_opens_no_existing_file(void **state)
+{
+    auto_arena a = ARENA;
+    const char *path = in_tree(&a, "f");
+    struct acl got;
+
+    put("f", "old", 0640);
+    if (!set_acl(tree, "system.posix_acl_default", 6)) {
+        print_message("SKIP: this file system has no access control lists\n");
+        skip();
+    }
+    assert_true(replace_file(dir, "f", STR("new"), 0666, NULL));
+    assert_int_equal(getxattr(path, "system.posix_acl_access", &got, sizeof got), -1);
+    assert_int_equal(look("f").st_mode & 07777, 0640);
+    /* It is for new ones. */
+    assert_true(replace_file(dir, "fresh", STR("new"), 0666, NULL));
+    assert_int_equal(
+        getxattr(in_tree(&a, "fresh"), "system.posix_acl_access", &got, sizeof got),
+        sizeof got);
 }
 
 static void a_read_only_file_stays_as_it_is(void **state)
@@ -461,6 +532,8 @@ int main(void)
         TEST(the_file_is_synced_before_its_rename_and_the_directory_after),
         TEST(the_owner_and_group_are_kept),
         TEST(a_group_that_cannot_be_kept_leaves_no_rights_to_another),
+        TEST(an_access_control_list_is_kept),
+        TEST(a_default_list_of_the_directory_opens_no_existing_file),
         TEST(a_read_only_file_stays_as_it_is),
         TEST(another_hard_link_keeps_the_old_content),
         TEST(what_is_no_regular_file_is_not_replaced),
