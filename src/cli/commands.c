@@ -38,6 +38,42 @@ static const struct option trust_options[] = {
     { 0 },
 };
 
+static const struct option filesystem_options[] = {
+    { .name = "--allow-root", .summary = "admit / as a directory" },
+    { 0 },
+};
+
+static const struct option fetch_options[] = {
+    { .name = "--ignore-robots-txt", .summary = "fetch what a site's robots.txt forbids too" },
+    { .name = "--respect-robots-txt", .summary = "the default; the last of the two counts" },
+    { .name = "--user-agent", .value = "UA", .summary = "instead of Symposium's own" },
+    { .name = "--proxy-url",
+      .value = "URL",
+      .summary = "use this proxy; the environment's never" },
+    { .name = "--allow-private-network",
+      .summary = "admit private, loopback and link-local addresses" },
+    { .name = "--allow-host",
+      .value = "HOST[:PORT]",
+      .summary = "admit this host, wherever it is; repeatable" },
+    { 0 },
+};
+
+static const struct option memory_options[] = {
+    { .name = "--memory-file", .value = "PATH", .summary = "instead of memory.jsonl" },
+    { 0 },
+};
+
+static const struct option shell_options[] = {
+    { .name = "--sandbox", .summary = "write only in the directories, no network" },
+    { .name = "--allow-root", .summary = "admit / as a directory" },
+    { 0 },
+};
+
+static const struct option skills_options[] = {
+    { .name = "--user", .summary = "the skills of the user's home too" },
+    { 0 },
+};
+
 /* ---- texts, at most 80 columns ---- */
 
 static const char tools_help[] =
@@ -101,6 +137,29 @@ static const char mcp_serve_help[] =
     "The one server that agents are configured with; it stands in front of all MCP\n"
     "servers that apply to the workspace it is started in.\n";
 
+static const char filesystem_help[] =
+    "14 tools for files and directories in the DIRs and nowhere else; without a DIR\n"
+    "in the current directory, or in the roots that the client names.\n";
+
+static const char fetch_help[] =
+    "The tool and the prompt fetch download a URL and return a web page as Markdown.\n"
+    "The tool obeys robots.txt; both refuse addresses of private networks unless\n"
+    "--allow-private-network or --allow-host admit them.\n";
+
+static const char memory_help[] =
+    "Entities, relations and observations: a knowledge graph in one file of JSON\n"
+    "lines, which other memory servers read as well. The file is --memory-file, else\n"
+    "MEMORY_FILE_PATH, else memory.jsonl in the current directory.\n";
+
+static const char shell_help[] =
+    "The tool execute_command runs one program with its arguments, no shell, started\n"
+    "in the DIRs. That is no sandbox: programs do what you may do, unless --sandbox\n"
+    "keeps them from writing elsewhere and from the network.\n";
+
+static const char skills_help[] =
+    "The skills of the workspace DIR (the current directory when absent), and with\n"
+    "--user those of your home. A skill is loaded when it is activated.\n";
+
 /* ---- the table ---- */
 
 const struct command cli_commands[] = {
@@ -157,5 +216,55 @@ const struct command cli_commands[] = {
       .help = mcp_serve_help,
       .example = "  claude mcp add symposium -- symposium mcp-serve\n",
       .run = cmd_mcp_serve },
+    { .name = "filesystem",
+      .summary = "an MCP server for files and directories",
+      .for_agents = true,
+      .server = true,
+      .usage = "filesystem [--allow-root] [DIR...]",
+      .help = filesystem_help,
+      .example = "  claude mcp add files -- symposium filesystem ~/notes\n",
+      .options = filesystem_options,
+      .words = WORD_DIRS,
+      .run = cmd_filesystem },
+    { .name = "fetch",
+      .summary = "an MCP server for web pages",
+      .for_agents = true,
+      .server = true,
+      .usage = "fetch [OPTION...]",
+      .help = fetch_help,
+      .example = "  claude mcp add fetch -- symposium fetch\n",
+      .options = fetch_options,
+      .words = WORD_NONE,
+      .run = cmd_fetch },
+    { .name = "memory",
+      .summary = "an MCP server for a memory that lasts",
+      .for_agents = true,
+      .server = true,
+      .usage = "memory [--memory-file PATH]",
+      .help = memory_help,
+      .example = "  claude mcp add memory -- symposium memory --memory-file ~/memory.jsonl\n",
+      .options = memory_options,
+      .words = WORD_NONE,
+      .run = cmd_memory },
+    { .name = "shell",
+      .summary = "an MCP server for running programs",
+      .for_agents = true,
+      .server = true,
+      .usage = "shell [--sandbox] [--allow-root] [DIR...]",
+      .help = shell_help,
+      .example = "  claude mcp add shell -- symposium shell --sandbox .\n",
+      .options = shell_options,
+      .words = WORD_DIRS,
+      .run = cmd_shell },
+    { .name = "skills",
+      .summary = "an MCP server for Agent Skills",
+      .for_agents = true,
+      .server = true,
+      .usage = "skills [--user] [DIR]",
+      .help = skills_help,
+      .example = "  claude mcp add skills -- symposium skills --user\n",
+      .options = skills_options,
+      .words = WORD_DIR,
+      .run = cmd_skills },
     { 0 },
 };

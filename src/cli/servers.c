@@ -12,6 +12,11 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "cli/command.h"
+#include "servers/fetch/fetch.h"
+#include "servers/fs/fs.h"
+#include "servers/memory/memory.h"
+#include "servers/shell/shell.h"
+#include "servers/skills/skills.h"
 
 #define ALIAS "modelcontextprotocol"
 
@@ -194,12 +199,13 @@ static bool is_right_choice(const struct line *l)
 
 /* ---- running it ---- */
 
-static void put_usage(FILE *to, const char *program)
+/* Both forms of one server, or of all. */
+static void put_usage(FILE *to, const char *program, const struct command *only)
 {
     const char *lead = "usage:";
 
     for (const struct command *c = cli_commands; c->name; c++) {
-        if (!c->server)
+        if (!c->server || (only && c != only))
             continue;
         fprintf(to, "%s %s %s\n", lead, program, c->usage);
         fprintf(to, "   or: %s --%s\n", program, c->usage);
@@ -212,7 +218,7 @@ static int help(const struct line *l)
     if (l->args.command)
         cli_put_help(stdout, l->args.command);
     else
-        put_usage(stdout, l->program);
+        put_usage(stdout, l->program, NULL);
     return EXIT_OK;
 }
 
@@ -241,7 +247,7 @@ int cli_servers(struct arena *a, int argc, char **argv)
 
     if (!read_line(&l, argc, argv, &e)) {
         cli_fail(EXIT_USAGE, "%s", e.msg);
-        put_usage(stderr, l.program);
+        put_usage(stderr, l.program, l.args.command);
         return EXIT_USAGE;
     }
     if (l.version) {
@@ -251,12 +257,77 @@ int cli_servers(struct arena *a, int argc, char **argv)
     if (l.help)
         return help(&l);
     if (!is_right_choice(&l)) {
-        cli_fail(EXIT_FAILED,
-                 "exactly one server must be selected, and server-specific options "
-                 "must belong to the selected server.");
-        put_usage(stderr, l.program);
-        return EXIT_FAILED;
+        /* The sentence last: who shows the end of stderr only, shows it. */
+        put_usage(stderr, l.program, NULL);
+        return cli_fail(EXIT_FAILED,
+                        "exactly one server must be selected, and server-specific options "
+                        "must belong to the selected server.");
     }
     set_log_level();
     return l.args.command->run(a, &l.args);
+}
+
+/* ---- what belongs to each ---- */
+
+int cmd_filesystem(struct arena *a, const struct args *args)
+{
+    const struct fs_opts o = { .dirs = args->words,
+                               .ndirs = args->nwords,
+                               .allow_root = args_has(args, "--allow-root") };
+
+    (void)a;
+    return fs_run(&o);
+}
+
+int cmd_fetch(struct arena *a, const struct args *args)
+{
+    const char **hosts = ARENA_ARRAY(a, const char *, args->ngiven);
+    struct fetch_opts o = {
+        .user_agent = args_value(args, "--user-agent"),
+        .proxy_url = args_value(args, "--proxy-url"),
+        .allow_private_network = args_has(args, "--allow-private-network"),
+        .allow_hosts = hosts,
+    };
+
+    for (size_t i = 0; i < args->ngiven; i++) {
+        const struct given *g = &args->given[i];
+
+        if (!strcmp(g->option->name, "--allow-host"))
+            hosts[o.nallow_hosts++] = g->value;
+        else if (!strcmp(g->option->name, "--ignore-robots-txt"))
+            o.ignore_robots = true; /* of the two, the last one counts (FE-9) */
+        else if (!strcmp(g->option->name, "--respect-robots-txt"))
+            o.ignore_robots = false;
+    }
+    return fetch_run(&o);
+}
+
+int cmd_memory(struct arena *a, const struct args *args)
+{
+    const struct memory_opts o = { .file = args_value(args, "--memory-file") };
+
+    (void)a;
+    return memory_run(&o);
+}
+
+int cmd_shell(struct arena *a, const struct args *args)
+{
+    const struct shell_opts o = {
+        .dirs = args->words,
+        .ndirs = args->nwords,
+        .allow_root = args_has(args, "--allow-root"),
+        .sandbox = args_has(args, "--sandbox"),
+    };
+
+    (void)a;
+    return shell_run(&o);
+}
+
+int cmd_skills(struct arena *a, const struct args *args)
+{
+    const struct skills_opts o = { .workspace = args->nwords ? args->words[0] : ".",
+                                   .user = args_has(args, "--user") };
+
+    (void)a;
+    return skills_run(&o);
 }
