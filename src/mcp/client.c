@@ -244,6 +244,7 @@ static const struct child_ops child_ops = {
 bool client_spawn(struct mcp_client *c, struct error *e)
 {
     struct child_opts o = {
+        .path = c->path,
         .argv = c->argv,
         .env = c->env,
         .cwd = c->cwd,
@@ -312,6 +313,7 @@ struct mcp_client *mcp_client_start(struct loop *l, const struct mcp_client_opts
     c->ops = ops;
     c->ctx = ctx;
     c->label = arena_z(&c->arena, str_of(o->label));
+    c->path = o->path ? arena_z(&c->arena, str_of(o->path)) : NULL;
     c->cwd = o->cwd ? arena_z(&c->arena, str_of(o->cwd)) : NULL;
     c->name = arena_z(&c->arena, str_of(o->client_name));
     c->version = arena_z(&c->arena, str_of(o->client_version));

@@ -39,6 +39,7 @@ enum mcp_era_hint { MCP_ERA_UNKNOWN, MCP_ERA_LEGACY, MCP_ERA_MODERN };
 
 struct mcp_client_opts {
     const char *label; /* for messages and logs: the server's name */
+    const char *path;  /* the file to execute; NULL: as argv[0] says (loop/child.h) */
     const char *const *argv;
     const char *const *env; /* complete */
     const char *cwd;

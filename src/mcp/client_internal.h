@@ -20,6 +20,7 @@ struct mcp_client {
     /* Copies of the options; argv and env live in the arena. */
     struct arena arena;
     const char *label, *cwd, *name, *version;
+    const char *path; /* NULL: argv[0] */
     const char *const *argv, *const *env;
     int startup_ms;
     enum mcp_era_hint hint;

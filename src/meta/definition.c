@@ -12,6 +12,7 @@ struct active_server definition_copy(struct arena *a, const struct active_server
 {
     struct active_server copy = {
         .name = arena_str(a, s->name),
+        .path = arena_str(a, s->path),
         .cwd = arena_str(a, s->cwd),
         .startup_timeout_ms = s->startup_timeout_ms,
         .tool_call_timeout_ms = s->tool_call_timeout_ms,
@@ -35,7 +36,8 @@ static bool same_list(const struct str *x, size_t xn, const struct str *y, size_
 
 bool definition_same(const struct active_server *x, const struct active_server *y)
 {
-    bool same = str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) && x->env.n == y->env.n &&
+    bool same = str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) &&
+                str_eq(x->path, y->path) && x->env.n == y->env.n &&
                 same_list(x->argv.v, x->argv.n, y->argv.v, y->argv.n);
 
     for (size_t i = 0; same && i < x->env.n; i++)

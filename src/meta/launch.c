@@ -56,6 +56,7 @@ void launch_options(struct arena *a, const struct active_server *s, struct mcp_c
         argv[i] = arena_z(a, s->argv.v[i]);
     *ret = (struct mcp_client_opts){
         .label = arena_z(a, s->name),
+        .path = s->path.n ? arena_z(a, s->path) : NULL,
         .argv = argv,
         .env = environment(a, &s->env),
         .cwd = arena_z(a, s->cwd),

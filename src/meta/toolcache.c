@@ -16,6 +16,13 @@ static int by_key(const void *a, const void *b)
     return str_cmp(x->key, y->key);
 }
 
+static int64_t program_stamp(struct arena *a, const struct active_server *s)
+{
+    struct str file = s->path.n || !s->argv.n ? s->path : s->argv.v[0];
+
+    return file.n ? file_stamp(arena_z(a, file)).mtime_ns : 0;
+}
+
 struct str toolcache_key(struct arena *a, const struct active_server *s)
 {
     auto_buf text = BUF(KEY_MAX);
@@ -43,7 +50,7 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     }
     jw_end(&w);
     jw_str(&w, s->cwd);
-    jw_int(&w, s->argv.n ? file_stamp(arena_z(a, s->argv.v[0])).mtime_ns : 0);
+    jw_int(&w, program_stamp(a, s));
     jw_end(&w);
     return buf_ok(&text, NULL) ? arena_str(a, buf_str(&text)) : (struct str){ 0 };
 }

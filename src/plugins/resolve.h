@@ -42,6 +42,7 @@ struct active_server {
     struct str name;
     const struct plugin *plugin;
     const struct server_def *def;
+    struct str path;       /* what is executed, where argv[0] is only a name; else empty */
     struct strs argv;      /* argv[0] resolved to an absolute path where it was found */
     struct key_values env; /* the entry's own, expanded */
     struct str cwd;        /* absolute */

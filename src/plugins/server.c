@@ -36,8 +36,8 @@ static bool check_supported(const struct plugin *p, const struct server_def *def
                          "server another one");
     if (def->url.n)
         return error_set(e, ERR_DENIED, "remote servers are not supported yet");
-    if (def->builtin.n)
-        return error_set(e, ERR_DENIED, "'builtin' is not supported yet");
+    if (str_is(def->builtin, "agents"))
+        return error_set(e, ERR_DENIED, "'builtin' agents is not supported yet");
     if (def->installation.n)
         return check_declared(p, def->installation, e) &&
                error_set(e, ERR_DENIED, "'installation' is not supported yet");
@@ -85,8 +85,8 @@ static const char *find_program(const struct server_world *w, const struct activ
     return found;
 }
 
-static bool fill_argv(const struct server_world *w, const struct server_def *def,
-                      struct active_server *s, struct error *e)
+static void put_program(const struct server_world *w, const struct server_def *def,
+                        struct active_server *s)
 {
     const char *found = find_program(w, s, def->command);
 
@@ -94,6 +94,24 @@ static bool fill_argv(const struct server_world *w, const struct server_def *def
         watch_add(w->watch, w->a, found);
     /* Not found now: the start reports it, and it may be there by then. */
     ARENA_PUSH(w->a, &s->argv) = found ? str_of(found) : arena_str(w->a, def->command);
+}
+
+/* The image that runs, whatever stands at its path by now: our own versions never mix. */
+static void put_builtin(const struct server_world *w, const struct server_def *def,
+                        struct active_server *s)
+{
+    s->path = STR("/proc/self/exe");
+    ARENA_PUSH(w->a, &s->argv) = STR("symposium");
+    ARENA_PUSH(w->a, &s->argv) = arena_str(w->a, def->builtin);
+}
+
+static bool fill_argv(const struct server_world *w, const struct server_def *def,
+                      struct active_server *s, struct error *e)
+{
+    if (def->builtin.n)
+        put_builtin(w, def, s);
+    else
+        put_program(w, def, s);
     for (size_t i = 0; i < def->args.n; i++) {
         struct str arg;
 

@@ -290,7 +290,7 @@ function checkSent(messages) {
 
 // --- Session ----------------------------------------------------------------------------------------------------------
 export class Session {
-    constructor(place, { args = ['mcp-serve'], env = {}, cwd = place.workspace } = {}) {
+    constructor(place, { args = ['mcp-serve'], env = {}, cwd = place.workspace, program = bin } = {}) {
         this.place = place;
         this.stdout = '';
         this.stderr = '';
@@ -302,7 +302,7 @@ export class Session {
         this.revision = undefined;
         this.listeners = [];
         this.spawned = performance.now();
-        this.child = spawn(bin, args, { cwd, env: place.env(env), stdio: ['pipe', 'pipe', 'pipe'] });
+        this.child = spawn(program, args, { cwd, env: place.env(env), stdio: ['pipe', 'pipe', 'pipe'] });
         this.pid = this.child.pid;
         this.exited = new Promise(done => this.child.on('exit', (code, signal) => {
             this.exit = { code, signal, at: performance.now() };

@@ -94,7 +94,7 @@ static void doctor_knows_what_to_do_about_the_problems_we_report(void **state)
           "correct 'cwd', or make the directory" },
         { "package manager 'cargo': list_deps: invalid input: '/a/Cargo.toml': line 1",
           "correct that file; until then the workspace has no dependencies" },
-        { "fs: 'builtin' is not supported yet",
+        { "fs: 'builtin' agents is not supported yet",
           "name an installed program with 'command' instead" },
         { "fs: something nobody foresaw", "run its command in a terminal to see what it says" },
     };

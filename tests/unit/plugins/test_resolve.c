@@ -460,7 +460,7 @@ static void servers_are_refused_with_a_reason(void **state)
     } cases[] = {
         { SERVER("x") "url = \"https://example.com/mcp\"\n",
           "x: remote servers are not supported yet" },
-        { SERVER("x") "builtin = \"memory\"\n", "x: 'builtin' is not supported yet" },
+        { SERVER("x") "builtin = \"agents\"\n", "x: 'builtin' agents is not supported yet" },
         { SERVER("x") "installation = \"i\"\n", "x: 'installation' is not supported yet" },
         { SERVER("x") "command = \"/bin/sh\"\nrequirements = [\"i\"]\n",
           "x: 'requirements' is not supported yet" },
@@ -540,6 +540,51 @@ static void the_directory_is_taken_from_the_workspace_root(void **state)
         assert_str(one(w, cases[i].entry)->cwd, tree_path(&w->t, cases[i].cwd));
         world_free(w);
     }
+}
+
+/* The image that runs serves it, with the arguments of the entry (meta-server.md 1.1). */
+static void a_builtin_is_our_own_image(void **state)
+{
+    static const char *const names[] = { "filesystem", "fetch", "memory", "shell", "skills" };
+
+    setenv("SYMPOSIUM_TEST_DIR", "notes", 1);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct world *w = world_new();
+        const struct active_server *s = one(
+            w, arena_printf(&w->t.a,
+                            SERVER("s") "builtin = \"%s\"\n"
+                                        "args = [\"${SYMPOSIUM_TEST_DIR}/x\", \"mcp-serve\"]\n"
+                                        "env = { A = \"1\" }\ncwd = \"sub\"\n",
+                            names[i]));
+
+        assert_str(s->path, "/proc/self/exe");
+        assert_int_equal(s->argv.n, 4);
+        assert_str(s->argv.v[0], "symposium");
+        assert_str(s->argv.v[1], names[i]);
+        assert_str(s->argv.v[2], "notes/x");
+        assert_int_equal(s->env.n, 1);
+        assert_str(s->cwd, tree_path(&w->t, "ws/sub"));
+        world_free(w);
+    }
+    unsetenv("SYMPOSIUM_TEST_DIR");
+    (void)state;
+}
+
+/* PL-32: nothing of a workspace runs before consent, our own image neither. */
+static void a_builtin_of_an_untrusted_workspace_is_refused(void **state)
+{
+    struct world *w = world_new();
+
+    tree_put(&w->t, "ws/SYMPOSIUM.toml", SERVER("own") "builtin = \"shell\"\n");
+    resolve(w);
+    assert_servers(w, "");
+    assert_problems(w, "own: " UNTRUSTED "\n");
+    give_trust(w, true);
+    resolve(w);
+    assert_servers(w, "own");
+    assert_str(w->res->servers.v[0].argv.v[1], "shell");
+    world_free(w);
+    (void)state;
 }
 
 /* MS-14 and the defaults of [mcp] */
@@ -846,6 +891,8 @@ int main(void)
         cmocka_unit_test(servers_are_refused_with_a_reason),
         cmocka_unit_test(the_first_plugin_keeps_a_server_name),
         cmocka_unit_test(the_directory_is_taken_from_the_workspace_root),
+        cmocka_unit_test(a_builtin_is_our_own_image),
+        cmocka_unit_test(a_builtin_of_an_untrusted_workspace_is_refused),
         cmocka_unit_test(timeouts_are_clamped_below_the_script_deadline),
         cmocka_unit_test(variables_are_expanded_in_args_and_env),
         cmocka_unit_test(references_follow_the_shell),
