@@ -3,6 +3,7 @@
 // FS-20, SEC-59: two racers swap directories and files for links that lead out, while every tool of the filesystem server works on
 // them. 50,000 calls, 1,000,000 in the slow suite (TEST_SLOW; TEST_RACES says how many). What lies outside is called by names and has
 // content and sizes that must never be in an answer, and must be as it was in the end.
+// SV-27: the server is killed while it writes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,9 +11,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
-import { bin, peerBin, sanitized, scenario } from './harness.mjs';
+import { bin, peerBin, sanitized, scenario, sleep } from './harness.mjs';
 
 const RACES = Number(process.env.TEST_RACES ?? (process.env.TEST_SLOW ? 1_000_000 : 50_000));
+const KILLS = process.env.TEST_SLOW ? 1000 : 100;
 const WINDOW = 24;              // calls in flight
 const SECRET = 'ESC4PED';       // in each name, file and size outside
 const SECRET_SIZE = 98765;
@@ -110,17 +112,25 @@ async function race(child, count, check) {
 
 const start = (program, args, env) => spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
 
+const HELLO = `${JSON.stringify({
+    jsonrpc: '2.0', id: 'start', method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'racer', version: '1' } },
+})}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`;
+/** The server on this directory, past its handshake. */
+function serve(place, dir) {
+    const server = start(bin, ['filesystem', dir], place.env());
+    server.stdin.on('error', () => {}); // it may be killed
+    server.stdin.write(HELLO);
+    return server;
+}
+
 scenario('FS-20 SEC-59: no tool gets out while directories become links', { timeout: 3_600_000 }, async (place, t) => {
     const { top, pairs } = makeTree();
     const before = snapshot(path.join(top, 'beyond'));
     const racers = [0, 1].map(() => start(path.join(path.dirname(peerBin), 'racer'), pairs, {}));
-    const server = start(bin, ['filesystem', path.join(top, 'in')], place.env());
+    const server = serve(place, path.join(top, 'in'));
     const escapes = [];
     try {
-        server.stdin.write(`${JSON.stringify({
-            jsonrpc: '2.0', id: 'start', method: 'initialize',
-            params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'racer', version: '1' } },
-        })}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`);
         const tally = await race(server, sanitized ? Math.ceil(RACES / 5) : RACES, (name, line) => {
             if (SIGNS.some(s => line.includes(s))) escapes.push(`${name}: ${line.slice(0, 500)}`);
         });
@@ -141,3 +151,51 @@ scenario('FS-20 SEC-59: no tool gets out while directories become links', { time
         fs.rmSync(top, { recursive: true, force: true });
     }
 });
+
+scenario('SV-27: killed while it writes, the server leaves the old file or the new one, and after the next write nothing else', {
+    timeout: 600_000,
+}, async (place, t) => {
+    const dir = place.path('files'), file = path.join(dir, 'f');
+    const versions = ['a', 'b'].map(c => c.repeat(300_000));
+    const leftovers = () => fs.readdirSync(dir).filter(f => f !== 'f');
+    let found = 0;
+    place.write('files/f', versions[0]);
+    for (let i = 0; i < KILLS; i++) {
+        const server = serve(place, dir);
+        const lines = readline.createInterface({ input: server.stdout });
+        const write = n => server.stdin.write(`${JSON.stringify({
+            jsonrpc: '2.0', id: n, method: 'tools/call', params: { name: 'write_file', arguments: { path: 'f', content: versions[n % 2] } },
+        })}\n`);
+        const first = new Promise(done => lines.on('line', line => {
+            const { id, result } = JSON.parse(line);
+            if (id === 'start') return;
+            assert.equal(result?.isError, false, line);
+            if (id === 0) done();
+            write(id + 1);
+        }));
+        write(0);
+        await first;
+        if (i) assert.ok(leftovers().length <= 1, `after a write only that of the next one may be there: ${leftovers()}`);
+        await sleep(Math.random() * 15);
+        server.kill('SIGKILL');
+        await once(server, 'exit');
+        found += leftovers().length;
+        assert.ok(versions.includes(fs.readFileSync(file, 'utf8')), `kill ${i}: neither the old nor the new content`);
+    }
+    t.diagnostic(`${KILLS} kills, ${found} during a write`);
+    const last = await place.serve('filesystem', [dir]);
+    await last.call('write_file', { path: 'g', content: 'g' });
+    assert.deepEqual(leftovers(), ['g'], 'no temp file after the next write into that directory');
+    await last.eof();
+});
+
+for (const [what, args, want] of [['given directories', ['.'], 1], ['none, when a client may name others', [], 0]])
+    scenario(`SV-28: with ${what} the kernel ${want ? 'limits' : 'does not limit'} the server to them`, async place => {
+        const s = await place.serve('filesystem', args);
+        await s.call('write_file', { path: 'f', content: 'f' }); // its pool has threads now
+        const tasks = fs.readdirSync(`/proc/${s.pid}/task`);
+        for (const task of tasks)
+            assert.match(fs.readFileSync(`/proc/${s.pid}/task/${task}/status`, 'utf8'), new RegExp(`NoNewPrivs:\\s+${want}`));
+        assert.ok(tasks.length > 1, 'threads of the pool');
+        await s.eof();
+    });
