@@ -437,15 +437,11 @@ void html_put_image(struct html_md *m, const struct html_token *t)
     alt = str_trim(html_chars(raw, CHARS_ATTR, &m->chars));
     if (raw.p && alt.n == 0) /* alt="": for decoration only */
         return;
-    if (!shown) {
+    if (!shown || is_wanted(m, MARK_CODE)) {
         html_put_text(m, alt);
         return;
     }
     begin_text(m);
-    if (m->nmarks > 0 && m->marks[m->nmarks - 1] == MARK_CODE) {
-        put_code(m, alt);
-        return;
-    }
     buf_addz(m->out, "![");
     m->prev = '[';
     m->line = LINE_TEXT;

@@ -257,6 +257,7 @@ static void links_and_images_are_absolute(void **state)
         { "<img src=data:image/png;base64,xx alt=A>", "A" },
         { "<a href=x><img src=y alt=A></a>",
           "[![A](http://h.example/d/y)](http://h.example/d/x)" },
+        { "<code>a<img src=x><img src=x alt=b></code>", "`ab`" },
         { "<base href=/b/><base href=/c/><a href=x>t</a>", "[t](http://h.example/b/x)" },
         { "<a href=x>t</a><base href=http://o/>", "[t](http://o/x)" },
         { "<base href=' '><a href=x>t</a>", "[t](http://h.example/d/x)" },
