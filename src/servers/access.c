@@ -427,7 +427,7 @@ static bool find_entry(const struct access *x, struct arena *a, const struct acc
 bool access_entry(const struct access *x, struct arena *a, const struct access_at *at,
                   bool follow, struct access_entry *ret, struct error *e)
 {
-    struct error own;
+    struct error own = { .kind = ERR_NONE };
 
     e = e ? e : &own;
     *ret = (struct access_entry){ .dir = -1 };

@@ -13,11 +13,12 @@
 
 /*
  * Writes `content` to a temp file beside `name` in `dir`, gives it the mode, owner, group and
- * access control list of the regular file that stands there (setuid and setgid stripped; `fresh_mode & ~umask` when
- * none does), syncs, renames, syncs the directory. Other hard links keep the old content.
- * ERR_SYS "write '<name>': <errno>": the old file is then intact and no temp file left. EACCES
- * also for a file that we may not write, EISDIR for a directory, ELOOP for a symbolic link
- * (access_entry() follows them), EINVAL for another thing that is no regular file.
+ * access control list of the regular file that stands there (setuid and setgid stripped;
+ * `fresh_mode & ~umask` when none does), syncs, renames, syncs the directory. Other hard links
+ * keep the old content. ERR_SYS "write '<name>': <errno>": the old file is then intact and no
+ * temp file left. EACCES also for a file that we may not write, EISDIR for a directory, ELOOP
+ * for a symbolic link (access_entry() follows them), EINVAL for another thing that is no
+ * regular file.
  *
  * First it removes temp files of writers that died: a living one holds a lock (flock) on its
  * own. On a file system without locks those older than REPLACE_STALE_SECS go.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -617,6 +618,85 @@ static void no_descriptor_is_lost(void **state)
     assert_int_equal(after, before);
 }
 
+/* ---- hostile trees ---- */
+
+/* "d/../d/../ ... /f", as long as a link may be. */
+static void put_winding_link(const char *next, const char *path)
+{
+    auto_arena a = ARENA;
+    auto_buf target = BUF(PATH_MAX);
+
+    while (target.n + strlen("deep/../") + strlen(next) < PATH_MAX)
+        buf_addz(&target, "deep/../");
+    buf_addz(&target, next);
+    assert_int_equal(symlink(buf_z(&target), at(&a, path)), 0);
+}
+
+static void links_that_wind_end_soon(void **state)
+{
+    auto_arena a = ARENA;
+    int64_t begin = clock_ms();
+    struct error e;
+
+    put_dir("@/in/deep");
+    for (int i = 0; i < 40; i++)
+        put_winding_link(i < 39 ? arena_printf(&a, "wind-%d", i + 1) : "f",
+                         arena_printf(&a, "@/in/wind-%d", i));
+    open_and_look(&a, roots, STR("wind-0"), O_RDONLY, &e);
+    open_and_look(&a, roots, STR("deep/../wind-39"), O_RDONLY, &e);
+    assert_true(clock_ms() - begin < 1000 * slack());
+    for (int i = 0; i < 40; i++)
+        unlink(at(&a, arena_printf(&a, "@/in/wind-%d", i)));
+    rmdir(at(&a, "@/in/deep"));
+}
+
+/* Deeper than any absolute path can say. */
+static void a_deep_tree_is_walked_as_far_as_a_path_reaches(void **state)
+{
+    auto_arena a = ARENA;
+    auto_buf path = BUF(10000);
+    auto_close int dir = open(at(&a, "@/in"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct error e;
+
+    for (int i = 0; i < 3000; i++) {
+        int next;
+
+        assert_int_equal(mkdirat(dir, "n", 0755), 0);
+        next = openat(dir, "n", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(dir);
+        dir = next;
+        buf_addz(&path, "n/");
+    }
+    buf_truncate(&path, 2 * 1500);
+    assert_string_equal(open_and_look(&a, roots, buf_str(&path), O_RDONLY, &e), "");
+    /* An absolute link to there, and on. */
+    put_link(arena_printf(&a, "@/in/%s", buf_z(&path)), "@/in/l-deep");
+    assert_string_equal(open_and_look(&a, roots, STR("l-deep/n/n"), O_RDONLY, &e), "");
+    assert_string_equal(open_and_look(&a, roots, STR("l-deep/../n"), O_RDONLY, &e), "");
+    unlink(at(&a, "@/in/l-deep"));
+    for (int i = 0; i < 3000; i++) {
+        int up = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        close(dir);
+        dir = up;
+        unlinkat(dir, "n", AT_REMOVEDIR);
+    }
+}
+
+static void without_descriptors_to_spare_the_reason_is_told(void **state)
+{
+    auto_arena a = ARENA;
+    struct rlimit before, none;
+    struct error e;
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){ 3, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    open_and_look(&a, roots, STR("l-abs"), O_RDONLY, &e);
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_string_equal(e.msg, at(&a, "Failed to access @/in/l-abs: Too many open files"));
+}
+
 /* ---- the second layer ---- */
 
 /* In a child: after access_confine() what lies in the roots works, and a bug that opens
@@ -681,6 +761,9 @@ int main(void)
         cmocka_unit_test(magic_links_and_devices_are_refused_under_the_root),
         cmocka_unit_test(all_entries_are_found_in_their_directories),
         cmocka_unit_test(a_root_and_what_is_above_it_are_known_by_their_inodes),
+        cmocka_unit_test(links_that_wind_end_soon),
+        cmocka_unit_test(a_deep_tree_is_walked_as_far_as_a_path_reaches),
+        cmocka_unit_test(without_descriptors_to_spare_the_reason_is_told),
         cmocka_unit_test(no_descriptor_is_lost),
         cmocka_unit_test(the_kernel_confines_the_process_to_the_roots),
     };
