@@ -13,8 +13,8 @@
 #ifndef SYM_LOCKDOWN_KEEPER_H
 #define SYM_LOCKDOWN_KEEPER_H
 
-/* argv: "keeper", options, "--", program, argument... Call it before anything else is set up. Returns
- * the exit status: 0 when the tree is empty, 2 when it was not started by an owner. */
+/* argv: "keeper", options, "--", program, argument... Call it before anything else is set up.
+ * Returns the exit status: 0 when the tree is empty, 2 when it was not started by an owner. */
 int keeper_main(int argc, char **argv);
 
 #endif

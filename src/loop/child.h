@@ -62,12 +62,13 @@ struct child_opts {
     const char *const *env; /* complete environment; NULL: inherit ours */
     const char *cwd;        /* NULL: ours */
     int cwd_fd;             /* a directory, instead of cwd; 0: none. The caller's */
-    bool keeper;   /* run under a keeper, in its own session; else process group + parent-death
-                      signal */
-    bool no_stdin; /* stdin from /dev/null */
-    bool command; /* see above; needs the keeper and raw mode. It leads its own session */
-    int sandbox_fd; /* a Landlock ruleset (lockdown/landlock.h): the program runs in it and under
-                       seccomp_lock_command(); 0: no sandbox. Needs the keeper. The caller's */
+    bool keeper;    /* run under a keeper, in its own session; else process group + parent-death
+                       signal */
+    bool no_stdin;  /* stdin from /dev/null */
+    bool command;   /* see above; needs the keeper and raw mode. It leads its own session */
+    int sandbox_fd; /* a Landlock ruleset (lockdown/landlock.h): the program runs in it and
+                       under seccomp_lock_command(); 0: no sandbox. Needs the keeper. The
+                       caller's */
     int drain_ms;   /* 0: CHILD_DRAIN_MS */
     size_t max_line;        /* 0: LINES_MAX_DEFAULT */
     size_t max_stdin_queue; /* 0: PIPE_QUEUE_DEFAULT */

@@ -147,9 +147,8 @@ static bool explain(const struct launch *w, struct error *e)
     errno = err;
     switch ((enum step)w->failed_step) {
     case STEP_CWD:
-        return error_set(e, ERR_SYS, "cannot start '%s' in %s%s%s", name,
-                         w->o->cwd ? "'" : "", w->o->cwd ? w->o->cwd : "its directory",
-                         w->o->cwd ? "'" : "");
+        return error_set(e, ERR_SYS, "cannot start '%s' in %s%s%s", name, w->o->cwd ? "'" : "",
+                         w->o->cwd ? w->o->cwd : "its directory", w->o->cwd ? "'" : "");
     case STEP_EXEC:
         if (err == ENOENT || err == ENOTDIR)
             return error_set(

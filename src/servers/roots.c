@@ -228,8 +228,8 @@ bool roots_wait(struct roots *o, struct mcp_req *r, yyjson_val *args,
         return false;
     if (!o->asking && !o->asked) {
         o->asked = true; /* whatever comes of it: a silent client delays only these calls */
-        o->asking = mcp_server_list_roots(server_mcp(o->server), ROOTS_WAIT_MS, on_roots, o,
-                                          NULL);
+        o->asking =
+            mcp_server_list_roots(server_mcp(o->server), ROOTS_WAIT_MS, on_roots, o, NULL);
         if (o->asking && !o->patience)
             o->patience = timer_new(server_loop(o->server), settle, o);
         if (o->asking)

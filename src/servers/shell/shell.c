@@ -12,14 +12,14 @@
 #include "servers/roots.h"
 #include "servers/server.h"
 #include "servers/shell/command.h"
-#include "servers/shell/sandbox.h"
+#include "servers/shell/jail.h"
 
 #define USAGE "Usage: symposium shell [--sandbox] [--allow-root] [DIR ...]"
 
 struct shell {
     struct server *server;
     struct roots *roots;
-    struct sandbox *sandbox; /* NULL: none */
+    struct jail *jail; /* NULL: none */
     struct commands *commands;
 };
 
@@ -76,9 +76,9 @@ static bool read_spec(struct mcp_req *r, yyjson_val *args, struct command_spec *
         return false;
     }
     if (x.timeout_ms < 0) {
-        tool_fail(r, ARGS_FAILED
-                  "field `timeout_ms`: expected an unsigned integer, found %" PRId64,
-                  x.timeout_ms);
+        tool_fail(
+            r, ARGS_FAILED "field `timeout_ms`: expected an unsigned integer, found %" PRId64,
+            x.timeout_ms);
         return false;
     }
     x.program = str_trim(x.program);
@@ -113,9 +113,9 @@ static void execute_command(void *ctx, struct mcp_req *r, yyjson_val *args)
         return;
     if (!read_spec(r, args, &spec))
         return;
-    if (s->sandbox) {
-        setting.env = sandbox_env(s->sandbox);
-        setting.sandbox_fd = sandbox_ruleset(s->sandbox);
+    if (s->jail) {
+        setting.env = jail_env(s->jail);
+        setting.sandbox_fd = jail_ruleset(s->jail);
     }
     command_run(s->commands, r, roots_now(s->roots), &setting, &spec);
 }
@@ -129,15 +129,15 @@ static void execute_command(void *ctx, struct mcp_req *r, yyjson_val *args)
     "output stream 1 MiB is kept (the first 256 KiB and the last 768 KiB). A command "     \
     "that takes longer than timeout_ms is terminated with all its children, which is "     \
     "reported as timed_out. A non-zero exit code is a normal result. "
-#define DESCRIPTION_FREE                                                                    \
+#define DESCRIPTION_FREE                                                                   \
     "Programs run with this server's permissions and environment: the cwd restriction is " \
     "not a sandbox."
-#define DESCRIPTION_SANDBOX                                                                  \
-    "Programs run with this server's environment, in a sandbox: files can be written, "     \
-    "created and removed only within the allowed directories, in a private TMPDIR and on "  \
-    "/dev/null, /dev/zero, /dev/full, /dev/tty; there are no network sockets, only "        \
-    "unix-domain ones. Reading is not limited, and neither are processes that are "         \
-    "reachable over unix sockets (docker, D-Bus), nor permissions, owners and times of "    \
+#define DESCRIPTION_SANDBOX                                                                \
+    "Programs run with this server's environment, in a sandbox: files can be written, "    \
+    "created and removed only within the allowed directories, in a private TMPDIR and on " \
+    "/dev/null, /dev/zero, /dev/full, /dev/tty; there are no network sockets, only "       \
+    "unix-domain ones. Reading is not limited, and neither are processes that are "        \
+    "reachable over unix sockets (docker, D-Bus), nor permissions, owners and times of "   \
     "existing files. Programs that gain rights (sudo) and 32-bit programs do not work."
 
 #define INPUT                                                                                \
@@ -152,24 +152,23 @@ static void execute_command(void *ctx, struct mcp_req *r, yyjson_val *args)
     "\"Milliseconds until the command is terminated, 1 to 600000\"}},"                       \
     "\"required\":[\"program\"]}"
 
-#define OUTPUT                                                                             \
-    "{\"type\":\"object\",\"properties\":{"                                                \
-    "\"exit_code\":{\"type\":[\"integer\",\"null\"],\"description\":"                      \
-    "\"null: ended by a signal\"},"                                                        \
-    "\"stdout\":{\"type\":\"string\"},\"stderr\":{\"type\":\"string\"},"                   \
-    "\"timed_out\":{\"type\":\"boolean\"},"                                                \
+#define OUTPUT                                                                                 \
+    "{\"type\":\"object\",\"properties\":{"                                                    \
+    "\"exit_code\":{\"type\":[\"integer\",\"null\"],\"description\":"                          \
+    "\"null: ended by a signal\"},"                                                            \
+    "\"stdout\":{\"type\":\"string\"},\"stderr\":{\"type\":\"string\"},"                       \
+    "\"timed_out\":{\"type\":\"boolean\"},"                                                    \
     "\"stdout_truncated\":{\"type\":\"boolean\"},\"stderr_truncated\":{\"type\":\"boolean\"}," \
-    "\"signal\":{\"type\":[\"string\",\"null\"],\"description\":\"For example SIGKILL\"}," \
-    "\"duration_ms\":{\"type\":\"integer\",\"minimum\":0}},"                               \
-    "\"required\":[\"exit_code\",\"stdout\",\"stderr\",\"timed_out\",\"stdout_truncated\"," \
+    "\"signal\":{\"type\":[\"string\",\"null\"],\"description\":\"For example SIGKILL\"},"     \
+    "\"duration_ms\":{\"type\":\"integer\",\"minimum\":0}},"                                   \
+    "\"required\":[\"exit_code\",\"stdout\",\"stderr\",\"timed_out\",\"stdout_truncated\","    \
     "\"stderr_truncated\",\"signal\",\"duration_ms\"]}"
 
-#define EXECUTE_COMMAND(text)                                                              \
-    {                                                                                      \
-        .name = "execute_command", .title = "Execute Command", .description = (text),     \
-        .input = INPUT, .output = OUTPUT, .read_only = HINT_FALSE,                         \
-        .destructive = HINT_TRUE, .idempotent = HINT_FALSE, .open_world = HINT_TRUE,       \
-        .call = execute_command,                                                           \
+#define EXECUTE_COMMAND(text)                                                                \
+    {                                                                                        \
+        .name = "execute_command", .title = "Execute Command", .description = (text),        \
+        .input = INPUT, .output = OUTPUT, .read_only = HINT_FALSE, .destructive = HINT_TRUE, \
+        .idempotent = HINT_FALSE, .open_world = HINT_TRUE, .call = execute_command,          \
     }
 
 static const struct tool tool_free[] = { EXECUTE_COMMAND(DESCRIPTION DESCRIPTION_FREE) };
@@ -190,7 +189,7 @@ static void on_new_roots(void *ctx, const struct access *x)
     struct error e;
 
     /* Without it commands may write less than they should, never more. */
-    if (s->sandbox && !sandbox_set_roots(s->sandbox, x, &e))
+    if (s->jail && !jail_set_roots(s->jail, x, &e))
         fprintf(stderr, "Warning: the sandbox keeps its former directories: %s\n", e.msg);
 }
 
@@ -256,14 +255,14 @@ int shell_run(const struct shell_opts *o)
             "operating-system permissions, in a sandbox: they write only within the allowed "
             "directories and a private TMPDIR, and reach no network. The working directory "
             "(cwd) is limited to the allowed directories.";
-        s.sandbox = shell_sandbox_new(roots_now(s.roots), &e);
-        if (!s.sandbox) {
+        s.jail = jail_new(roots_now(s.roots), &e);
+        if (!s.jail) {
             fprintf(stderr, "Error: --sandbox cannot be had: %s; nothing is started\n", e.msg);
             roots_free(s.roots);
             return 1;
         }
     }
     status = server_run(&def, &s);
-    shell_sandbox_free(s.sandbox);
+    jail_free(s.jail);
     return status;
 }

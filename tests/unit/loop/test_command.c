@@ -180,9 +180,8 @@ static void it_has_a_session_of_its_own_and_nothing_else(void **state)
 
     assert_true(leak > 2);
     signal(SIGUSR1, SIG_IGN);
-    begin_sh(&r,
-             "echo $(ps -o sid= -p $$) $(ps -o pgid= -p $$) $$; readlink /proc/self/fd/0;"
-             "ls /proc/self/fd | tr '\\n' ' '; grep -E '^Sig(Blk|Ign)' /proc/self/status");
+    begin_sh(&r, "echo $(ps -o sid= -p $$) $(ps -o pgid= -p $$) $$; readlink /proc/self/fd/0;"
+                 "ls /proc/self/fd | tr '\\n' ' '; grep -E '^Sig(Blk|Ign)' /proc/self/status");
     wait_exit(&r, GRACE_MS);
     signal(SIGUSR1, SIG_DFL);
     close(leak);
@@ -241,8 +240,7 @@ static void the_program_gets_the_name_that_it_was_called_by(void **state)
     const char *argv[] = { "a name", "-c", "echo $0", NULL };
     struct run r;
 
-    begin(&r, argv,
-          (struct child_opts){ .path = "/bin/sh", .keeper = true, .command = true });
+    begin(&r, argv, (struct child_opts){ .path = "/bin/sh", .keeper = true, .command = true });
     wait_exit(&r, GRACE_MS);
     assert_str(buf_str(&r.out[0]), "a name\n");
     finish(&r);
@@ -256,9 +254,8 @@ static void why_it_could_not_be_executed_is_an_errno(void **state)
         const char *program;
         int err;
     } cases[] = {
-        { "/no/such", ENOENT },         { "/etc", EACCES },
-        { "/etc/passwd", EACCES },      { "/etc/passwd/x", ENOTDIR },
-        { "./junk", ENOEXEC },          { "./dangling", ENOENT },
+        { "/no/such", ENOENT },         { "/etc", EACCES },    { "/etc/passwd", EACCES },
+        { "/etc/passwd/x", ENOTDIR },   { "./junk", ENOEXEC }, { "./dangling", ENOENT },
         { "./no-interpreter", ENOENT },
     };
     char dir[PATH_MAX];
@@ -344,8 +341,9 @@ static void a_stopped_one_has_its_grace_for_the_whole_group(void **state)
     struct run r;
 
     /* The sh is gone at once; what it started ends by itself, in time. */
-    begin_sh(&r, "(trap 'sleep 0.3; echo done; exit' TERM; echo r; while :; do sleep 0.01; done) &"
-                 "trap 'exit 4' TERM; wait");
+    begin_sh(&r,
+             "(trap 'sleep 0.3; echo done; exit' TERM; echo r; while :; do sleep 0.01; done) &"
+             "trap 'exit 4' TERM; wait");
     r.stop_at_bytes = true;
     run_until_stopped(r.loop, GRACE_MS);
     r.stop_at_bytes = false;

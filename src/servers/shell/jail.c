@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "servers/shell/sandbox.h"
+#include "servers/shell/jail.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "lockdown/landlock.h"
@@ -20,10 +21,11 @@
 
 #define TMPDIR_PREFIX "symposium-shell-"
 #define MOVED_PREFIX  ".symposium-remove-"
+#define REMOVE_MS     5000 /* for one tree: what still runs in there may go on filling it */
 
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/tty" };
 
-struct sandbox {
+struct jail {
     char tmpdir[PATH_MAX];
     int tmpdir_fd; /* holds the lock */
     int ruleset;
@@ -112,12 +114,13 @@ static bool remove_round(int top, unsigned *serial)
     return any;
 }
 
-bool sandbox_remove_tree(int parent, const char *name)
+bool jail_remove_tree(int parent, const char *name)
 {
+    int64_t end = clock_ms() + REMOVE_MS;
     unsigned serial = 0;
     DIR *top = open_dir(parent, name);
 
-    while (top && remove_round(dirfd(top), &serial))
+    while (top && remove_round(dirfd(top), &serial) && clock_ms() < end)
         continue;
     if (top)
         closedir(top);
@@ -132,7 +135,7 @@ static bool is_stale(int base, const char *name)
     auto_close int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-           time(NULL) - st.st_mtime > SANDBOX_STALE_SECS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+           time(NULL) - st.st_mtime > JAIL_STALE_SECS && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 static void remove_stale(const char *base)
@@ -143,48 +146,48 @@ static void remove_stale(const char *base)
     while (d && (e = readdir(d))) {
         if (!strncmp(e->d_name, TMPDIR_PREFIX, strlen(TMPDIR_PREFIX)) &&
             is_stale(dirfd(d), e->d_name))
-            sandbox_remove_tree(dirfd(d), e->d_name);
+            jail_remove_tree(dirfd(d), e->d_name);
     }
     if (d)
         closedir(d);
 }
 
-static bool make_tmpdir(struct sandbox *s, struct error *e)
+static bool make_tmpdir(struct jail *j, struct error *e)
 {
     const char *base = getenv("TMPDIR");
 
     if (!base || base[0] != '/' || strlen(base) > PATH_MAX - 64)
         base = "/tmp";
     remove_stale(base);
-    snprintf(s->tmpdir, sizeof s->tmpdir, "%s/" TMPDIR_PREFIX "XXXXXX", base);
-    if (!mkdtemp(s->tmpdir)) {
-        s->tmpdir[0] = '\0';
+    snprintf(j->tmpdir, sizeof j->tmpdir, "%s/" TMPDIR_PREFIX "XXXXXX", base);
+    if (!mkdtemp(j->tmpdir)) {
+        j->tmpdir[0] = '\0';
         return error_set(e, ERR_SYS, "make a private TMPDIR in '%s'", base);
     }
-    s->tmpdir_fd = open(s->tmpdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (s->tmpdir_fd < 0 || flock(s->tmpdir_fd, LOCK_EX | LOCK_NB) != 0)
-        return error_set(e, ERR_SYS, "lock the private TMPDIR '%s'", s->tmpdir);
+    j->tmpdir_fd = open(j->tmpdir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (j->tmpdir_fd < 0 || flock(j->tmpdir_fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(e, ERR_SYS, "lock the private TMPDIR '%s'", j->tmpdir);
     return true;
 }
 
-static void make_env(struct sandbox *s)
+static void make_env(struct jail *j)
 {
     size_t n = 0, kept = 0;
 
     while (environ[n])
         n++;
-    s->env = mem_alloc((n + 2) * sizeof *s->env);
+    j->env = mem_alloc((n + 2) * sizeof *j->env);
     for (size_t i = 0; i < n; i++) {
         if (strncmp(environ[i], "TMPDIR=", 7) != 0)
-            s->env[kept++] = environ[i];
+            j->env[kept++] = environ[i];
     }
-    s->tmpdir_var = mem_printf("TMPDIR=%s", s->tmpdir);
-    s->env[kept] = s->tmpdir_var;
+    j->tmpdir_var = mem_printf("TMPDIR=%s", j->tmpdir);
+    j->env[kept] = j->tmpdir_var;
 }
 
 /* ---- the sandbox ---- */
 
-bool sandbox_set_roots(struct sandbox *s, const struct access *roots, struct error *e)
+bool jail_set_roots(struct jail *j, const struct access *roots, struct error *e)
 {
     size_t n = 0, given = roots->n + 1;
     int *fds = mem_alloc((given + ARRAY_LEN(devices)) * sizeof *fds);
@@ -192,7 +195,7 @@ bool sandbox_set_roots(struct sandbox *s, const struct access *roots, struct err
 
     for (size_t i = 0; i < roots->n; i++)
         fds[n++] = roots->v[i].fd;
-    fds[n++] = s->tmpdir_fd;
+    fds[n++] = j->tmpdir_fd;
     for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
         int fd = open(devices[i], O_PATH | O_CLOEXEC);
 
@@ -205,57 +208,57 @@ bool sandbox_set_roots(struct sandbox *s, const struct access *roots, struct err
     free(fds);
     if (ruleset < 0)
         return false;
-    if (s->ruleset >= 0)
-        close(s->ruleset);
-    s->ruleset = ruleset;
+    if (j->ruleset >= 0)
+        close(j->ruleset);
+    j->ruleset = ruleset;
     return true;
 }
 
-struct sandbox *shell_sandbox_new(const struct access *roots, struct error *e)
+struct jail *jail_new(const struct access *roots, struct error *e)
 {
-    struct sandbox *s;
+    struct jail *j;
 
     if (!landlock_abi() || !seccomp_available()) {
         error_set(e, ERR_DENIED, "this kernel has no %s, or it is switched off",
                   landlock_abi() ? "seccomp filters" : "Landlock");
         return NULL;
     }
-    s = NEW(struct sandbox);
-    s->tmpdir_fd = s->ruleset = -1;
-    if (!make_tmpdir(s, e) || !sandbox_set_roots(s, roots, e)) {
-        shell_sandbox_free(s);
+    j = NEW(struct jail);
+    j->tmpdir_fd = j->ruleset = -1;
+    if (!make_tmpdir(j, e) || !jail_set_roots(j, roots, e)) {
+        jail_free(j);
         return NULL;
     }
-    make_env(s);
-    return s;
+    make_env(j);
+    return j;
 }
 
-int sandbox_ruleset(const struct sandbox *s)
+int jail_ruleset(const struct jail *j)
 {
-    return s->ruleset;
+    return j->ruleset;
 }
 
-const char *const *sandbox_env(const struct sandbox *s)
+const char *const *jail_env(const struct jail *j)
 {
-    return s->env;
+    return j->env;
 }
 
-const char *sandbox_tmpdir(const struct sandbox *s)
+const char *jail_tmpdir(const struct jail *j)
 {
-    return s->tmpdir;
+    return j->tmpdir;
 }
 
-void shell_sandbox_free(struct sandbox *s)
+void jail_free(struct jail *j)
 {
-    if (!s)
+    if (!j)
         return;
-    if (s->tmpdir[0] && !sandbox_remove_tree(AT_FDCWD, s->tmpdir))
-        log_warn("cannot remove the private TMPDIR '%s': %s", s->tmpdir, strerror(errno));
-    if (s->tmpdir_fd >= 0)
-        close(s->tmpdir_fd);
-    if (s->ruleset >= 0)
-        close(s->ruleset);
-    free(s->tmpdir_var);
-    free(s->env);
-    free(s);
+    if (j->tmpdir[0] && !jail_remove_tree(AT_FDCWD, j->tmpdir))
+        log_warn("cannot remove the private TMPDIR '%s': %s", j->tmpdir, strerror(errno));
+    if (j->tmpdir_fd >= 0)
+        close(j->tmpdir_fd);
+    if (j->ruleset >= 0)
+        close(j->ruleset);
+    free(j->tmpdir_var);
+    free(j->env);
+    free(j);
 }
