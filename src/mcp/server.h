@@ -188,7 +188,7 @@ __attribute__((format(printf, 4, 5))) void mcp_reply_error(struct mcp_req *r, in
                                                            const char *fmt, ...);
 
 /* The error of resources/read for a URI that does not exist, with the code of the request's era
- * and data.uri. */
+ * and, unless it is absurdly long, data.uri. */
 void mcp_reply_no_resource(struct mcp_req *r, struct str uri);
 
 #endif

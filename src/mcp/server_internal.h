@@ -48,13 +48,13 @@ enum mcp_cache { CACHE_NONE, CACHE_LIST, CACHE_RESOURCE };
 
 struct method {
     const char *name;
-    bool legacy, modern; /* eras that have it */
+    void (*run)(struct mcp_req *r);
     enum mcp_capability needs;
-    bool by_handler; /* answered by the definition, so it may stay open: counts against the
-                        limit */
     enum mcp_cache cache;
     enum mcp_shape shape;
-    void (*run)(struct mcp_req *r);
+    bool legacy, modern; /* eras that have it */
+    bool by_handler;     /* answered by the definition, so it may stay open: counts against the
+                            limit */
 };
 
 const struct method *mcp_method(struct str name);

@@ -62,15 +62,15 @@ static void acknowledge(struct mcp_server *s, const struct listen *l)
     peer_notify(s->peer, "notifications/subscriptions/acknowledged", buf_str(&params), NULL);
 }
 
-/* Those of its URIs that can be subscribed to; of too many the first. */
+/* Those of its URIs that can be subscribed to; of too many only the first are looked at. */
 static void watch(struct mcp_server *s, struct listen *l, yyjson_val *uris)
 {
     if (!json_is_arr(uris))
         return;
-    for (struct json_iter it = json_iter(uris); json_next(&it);)
-        if (json_is_str(it.val) && mcp_watchable(s, json_str(it.val)) &&
-            !mcp_uris_add(&l->watched, json_str(it.val)))
-            return;
+    for (struct json_iter it = json_iter(uris);
+         json_next(&it) && it.i <= MCP_SERVER_MAX_WATCHED;)
+        if (json_is_str(it.val) && mcp_watchable(s, json_str(it.val)))
+            mcp_uris_add(&l->watched, json_str(it.val));
 }
 
 bool mcp_listen_open(struct mcp_req *r, yyjson_val *filter)

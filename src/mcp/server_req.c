@@ -11,6 +11,10 @@
 
 #define ERROR_TEXT_MAX 4096
 
+/* A longer URI is not repeated in an error's data: the answer would be as long as the request.
+ */
+#define URI_DATA_MAX ((size_t)64 << 10)
+
 /* A progressToken is a string or an integer; of anything else we take no notice. */
 static struct str token_of(struct arena *a, yyjson_val *params)
 {
@@ -312,9 +316,11 @@ void mcp_reply_no_resource(struct mcp_req *r, struct str uri)
     struct jw w = jw_to(&data);
     const char *text = r->s ? r->s->def->no_resource : NULL;
 
-    jw_obj(&w);
-    jw_kstr(&w, "uri", uri);
-    jw_end(&w);
+    if (uri.n <= URI_DATA_MAX) {
+        jw_obj(&w);
+        jw_kstr(&w, "uri", uri);
+        jw_end(&w);
+    }
     mcp_reply_error(r, mcp_rev_info(r->rev)->resource_not_found, buf_str(&data), "%s: %.*s",
                     text ? text : "resource not found", STR_F(str_upto(uri, 512)));
 }

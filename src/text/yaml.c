@@ -255,7 +255,7 @@ static bool quote_loose_value(struct str text, size_t n, struct buf *out)
 struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
 {
     auto_buf mended = BUF(2 * YAML_MAX_BYTES);
-    size_t bad_line;
+    size_t bad_line = 0;
     struct yaml *root;
 
     if (text.n > YAML_MAX_BYTES) {

@@ -22,18 +22,18 @@ static bool is_name(struct str s)
 }
 
 /* A number is a fine name, so any scalar but null is taken. */
-static bool read_text(const struct yaml *map, const char *key, const struct yaml **ret,
-                      struct error *e)
+static const struct yaml *get_text(const struct yaml *map, const char *key, struct error *e)
 {
     const struct yaml *v = yaml_get(map, key);
 
-    if (!v)
-        return error_set(e, ERR_INVALID, "line 1: '%s' is missing", key);
-    if (!yaml_is(v, YAML_SCALAR) || str_trim(yaml_str(v)).n == 0 || yaml_is_null(v))
-        return error_set(e, ERR_INVALID, "line %u: '%s' must be a text that is not blank",
-                         v->line, key);
-    *ret = v;
-    return true;
+    if (v && yaml_is(v, YAML_SCALAR) && str_trim(yaml_str(v)).n && !yaml_is_null(v))
+        return v;
+    if (v)
+        error_set(e, ERR_INVALID, "line %u: '%s' must be a text that is not blank", v->line,
+                  key);
+    else
+        error_set(e, ERR_INVALID, "line 1: '%s' is missing", key);
+    return NULL;
 }
 
 /* The line of the first byte that is not UTF-8. */
@@ -68,8 +68,9 @@ bool document_parse(struct arena *a, struct str text, struct document *ret, stru
         return false;
     if (!yaml_is(ret->front, YAML_MAP))
         return error_set(e, ERR_INVALID, "line 2: the front matter must be a mapping");
-    if (!read_text(ret->front, "name", &name, e) ||
-        !read_text(ret->front, "description", &description, e))
+    name = get_text(ret->front, "name", e);
+    description = name ? get_text(ret->front, "description", e) : NULL;
+    if (!name || !description)
         return false;
     ret->name = yaml_str(name);
     if (!is_name(ret->name))
