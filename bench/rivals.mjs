@@ -9,10 +9,10 @@ import path from 'node:path';
 import { drive, envOf, expect, home, median, ms, root, steps, tools } from './lib.mjs';
 
 const deps = path.join(root, '.deps/rivals');
-const modules = (name, ...p) => path.join(deps, name, 'node_modules', ...p);
+export const modules = (name, ...p) => path.join(deps, name, 'node_modules', ...p);
 
 /** One npm project a rival; install scripts do not run. */
-function install(name, manifest) {
+export function install(name, manifest) {
     const dir = path.join(deps, name), text = JSON.stringify({ private: true, ...manifest });
     const stamp = path.join(dir, 'installed.json');
     if (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === text) return;

@@ -200,7 +200,7 @@ struct html_survey {
     struct buf tables;      /* a byte a table, not 0: of data, shown with pipes; the caller's */
 };
 
-void html_survey(struct html_survey *s, struct str page);
+void html_survey(struct html_survey *out, struct str page);
 
 /* ---- Markdown: html_blocks.c, html_table.c, html_inline.c, html_line.c
  * ----------------------- */

@@ -45,25 +45,24 @@ static void end_code(struct html_md *m)
     m->prev = '`';
 }
 
+static void end_link(struct html_md *m)
+{
+    buf_addz(m->out, "](");
+    buf_add(m->out, buf_str(&m->link_url));
+    buf_addc(m->out, ')');
+    m->prev = ')';
+    m->link = false; /* further text of the same <a> stands without it */
+}
+
 static void end_mark(struct html_md *m)
 {
     enum html_mark mark = m->marks[--m->nmarks];
 
-    switch (mark) {
-    case MARK_LINK:
-        buf_addz(m->out, "](");
-        buf_add(m->out, buf_str(&m->link_url));
-        buf_addc(m->out, ')');
-        m->prev = ')';
-        m->link = false; /* further text of the same <a> stands without it */
-        return;
-    case MARK_CODE:
+    if (mark == MARK_LINK) {
+        end_link(m);
+    } else if (mark == MARK_CODE) {
         end_code(m);
-        return;
-    case MARK_STRONG:
-    case MARK_EM:
-    case MARK_DEL:
-    case MARK_COUNT:
+    } else {
         buf_addz(m->out, mark_text[mark]);
         m->prev = mark_text[mark][0];
     }

@@ -13,6 +13,13 @@ static bool is_tag_end(struct str s, size_t at)
     return at >= s.n || s.p[at] == '>' || html_is_space(s.p[at]);
 }
 
+static struct str skip_space(struct str s)
+{
+    while (s.n > 0 && html_is_space(s.p[0]))
+        s = str_from(s, 1);
+    return s;
+}
+
 /* Offset of needle in s, letter case aside; SIZE_MAX when it is not there. */
 static size_t find_icase(struct str s, struct str needle)
 {
@@ -33,8 +40,7 @@ static bool begins_like_html(struct str s)
 
     if (str_starts(s, STR("\xef\xbb\xbf")))
         s = str_from(s, 3);
-    while (s.n > 0 && html_is_space(s.p[0]))
-        s = str_from(s, 1);
+    s = skip_space(s);
     for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
         struct str tag = str_of(tags[i]);
 
@@ -56,32 +62,34 @@ bool html_looks_like(struct str text, struct str content_type)
 /* ---- encoding -------------------------------------------------------------------------------
  */
 
-/* "charset=..." inside the value of a content attribute, with or without quotes. */
+/* What stands behind "charset=": a quoted text, or up to white space or ';'. Empty when the
+ * quotes do not end. */
+static struct str charset_value(struct str s)
+{
+    size_t n = 0;
+
+    if (s.n > 0 && (s.p[0] == '"' || s.p[0] == '\'')) {
+        struct str rest = str_from(s, 1);
+
+        n = str_find_char(rest, s.p[0]);
+        return str_upto(rest, n < rest.n ? n : 0);
+    }
+    while (n < s.n && !html_is_space(s.p[n]) && s.p[n] != ';')
+        n++;
+    return str_upto(s, n);
+}
+
+/* The encoding inside the value of a content attribute; empty when there is none. */
 static struct str charset_in(struct str s)
 {
-    for (;;) {
-        size_t at = find_icase(s, STR("charset"));
-        char quote;
+    size_t at;
 
-        if (at == SIZE_MAX)
-            return (struct str){ 0 };
-        s = str_from(s, at + strlen("charset"));
-        while (s.n > 0 && html_is_space(s.p[0]))
-            s = str_from(s, 1);
-        if (!str_starts(s, STR("=")))
-            continue;
-        s = str_from(s, 1);
-        while (s.n > 0 && html_is_space(s.p[0]))
-            s = str_from(s, 1);
-        quote = s.n > 0 ? s.p[0] : '\0';
-        if (quote == '"' || quote == '\'') {
-            at = str_find_char(str_from(s, 1), quote);
-            return at == SIZE_MAX ? (struct str){ 0 } : str_upto(str_from(s, 1), at);
-        }
-        for (at = 0; at < s.n && !html_is_space(s.p[at]) && s.p[at] != ';';)
-            at++;
-        return str_upto(s, at);
+    while ((at = find_icase(s, STR("charset"))) != SIZE_MAX) {
+        s = skip_space(str_from(s, at + strlen("charset")));
+        if (str_starts(s, STR("=")))
+            return charset_value(skip_space(str_from(s, 1)));
     }
+    return (struct str){ 0 };
 }
 
 /* What the tag says of the encoding; empty when it says nothing. */

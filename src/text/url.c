@@ -116,26 +116,25 @@ static void put_part(struct buf *out, const char *before, struct str part)
     buf_add(out, part);
 }
 
-bool url_resolve(struct str base_text, struct str reference, struct buf *out)
+bool url_resolve(struct str base, struct str reference, struct buf *out)
 {
-    struct url_parts base = url_split(base_text), ref = url_split(reference), *from = &base;
+    struct url_parts from = url_split(base), ref = url_split(reference);
     struct str query = ref.query;
+    bool own_authority = ref.scheme.p || ref.authority.p;
 
-    if (!ref.scheme.p && !base.scheme.p)
+    if (!ref.scheme.p && !from.scheme.p)
         return false;
-    if (ref.scheme.p)
-        from = &ref;
-    buf_add(out, from->scheme);
+    buf_add(out, ref.scheme.p ? ref.scheme : from.scheme);
     buf_addc(out, ':');
-    put_part(out, "//", ref.authority.p || ref.scheme.p ? ref.authority : base.authority);
-    if (ref.scheme.p || ref.authority.p || str_starts(ref.path, STR("/"))) {
+    put_part(out, "//", own_authority ? ref.authority : from.authority);
+    if (own_authority || str_starts(ref.path, STR("/"))) {
         put_path(out, ref.path);
     } else if (ref.path.n > 0) {
-        put_merged(out, &base, ref.path);
+        put_merged(out, &from, ref.path);
     } else {
-        buf_add(out, base.path);
+        buf_add(out, from.path);
         if (!query.p)
-            query = base.query;
+            query = from.query;
     }
     put_part(out, "?", query);
     put_part(out, "#", ref.fragment);

@@ -21,7 +21,7 @@ struct url_parts {
 
 /* RFC 3986, appendix B, except that a scheme must be well-formed (section 3.1): "1:2" is a
  * path. Takes any bytes. */
-struct url_parts url_split(struct str reference);
+struct url_parts url_split(struct str s);
 
 /* Appends the target of `reference` as seen from `base`: RFC 3986, 5.2.2 (strict) and 5.3.
  * False, with nothing appended, when neither has a scheme. The fragment of `base` never counts.
