@@ -49,9 +49,11 @@ export const envOf = (dir, more = {}) => ({ PATH: process.env.PATH, HOME: dir, .
 const step = (...fields) => `${fields.join('\t')}\n`;
 const message = (method, params) => `"method":"${method}"${params ? `,"params":${JSON.stringify(params)}` : ''}`;
 const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+const opening = revision => step('ask', 'init', message('initialize', { ...client, protocolVersion: revision }))
+    + step('note', message('notifications/initialized')) + step('ask', 'list', message('tools/list'));
 export const steps = {
-    open: step('ask', 'init', message('initialize', client)) + step('note', message('notifications/initialized'))
-        + step('ask', 'list', message('tools/list')),
+    open: opening(client.protocolVersion),
+    openAs: opening,
     ask: (label, name, args) => step('ask', label, message('tools/call', { name, arguments: args })),
     loop: (label, count, pause, name, args) => step('loop', label, count, pause, message('tools/call', { name, arguments: args })),
     begin: (label, name, args) => step('begin', label, message('tools/call', { name, arguments: args })),
