@@ -299,8 +299,12 @@ static void on_open(void *ctx, enum html_tag tag, const struct html_token *t)
     case TAG_IMG:
         html_put_image(m, t);
         return;
-    case TAG_OPTION:
+    case TAG_BUTTON: /* what forms are made of has borders to a reader's eye */
+    case TAG_INPUT:
     case TAG_OPTGROUP:
+    case TAG_OPTION:
+    case TAG_SELECT:
+    case TAG_TEXTAREA:
         m->space = true;
         return;
     case TAG_SUP:
@@ -322,6 +326,8 @@ static void close_block(struct html_md *m, enum html_tag tag)
         close_item(m);
     } else if (tag == TAG_DT) {
         html_gap(m, GAP_LINE);
+    } else if (tag == TAG_BUTTON || tag == TAG_SELECT) {
+        m->space = true;
     } else if (html_element(tag)->flags & EL_BLOCK) {
         html_gap(m, GAP_PARAGRAPH);
         close_frame(m);

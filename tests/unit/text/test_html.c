@@ -289,6 +289,7 @@ static void white_space_collapses_as_in_css(void **state)
         { "a<br>b<br><br>c<br>", "a  \nb\n\nc" },
         { "<br>a<p><br>b", "a\n\nb" },
         { "a<wbr>b", "ab" },
+        { "<button>a</button><button>b</button><select></select>c", "a b c" },
         { "<select><option>a<option>b<optgroup><option>c</select>", "a b c" },
     };
 
@@ -490,7 +491,7 @@ static void tags_that_are_left_out_or_too_many_do_no_harm(void **state)
         { "<p>a</body></html>b<p>c", "ab\n\nc" },
         { "a</br>b", "a  \nb" },
         { "<html><body>a<html><body>b<head>c", "abc" },
-        { "<button>a<button>b</button>c", "abc" },
+        { "<button>a<button>b</button>c", "a b c" },
         { "<h1>a<h2>b", "# a\n\n## b" },
         { "<a href=x>a<p>b", "[a](http://h.example/d/x)\n\nb" },
         { "<dl><dd>a<dt>b", ": a\n\nb" },
