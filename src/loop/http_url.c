@@ -118,22 +118,35 @@ static bool check_host(const char *host, struct error *e)
     return true;
 }
 
-/* The host becomes what will be looked up, so that nobody reads the URL differently later. */
-static bool set_host(struct arena *a, const struct parsed *p, struct http_url *ret,
-                     struct error *e)
+/* The host becomes ASCII, and the URL is read again with it: what was "①.1" is an address now.
+ * Nobody can read it differently later. */
+static bool read_again(struct arena *a, const struct parsed *p, struct error *e)
 {
-    char *host = ascii_host(a, p);
-    char *zone = part(a, p, CURLUPART_ZONEID, 0);
+    char *host = ascii_host(a, p), *text;
 
     if (!host)
         return error_set(e, ERR_INVALID, "the host is no valid name");
-    if (zone)
-        return error_set(e, ERR_INVALID, "an IPv6 zone is not accepted");
     for (char *c = host; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     if (!check_host(host, e))
         return false;
     if (p->curl->url_set(p->u, CURLUPART_HOST, host, 0) != CURLUE_OK)
+        return error_set(e, ERR_INVALID, "bad host");
+    text = part(a, p, CURLUPART_URL, 0);
+    return text ? set_text(p, str_of(text), e) : error_set(e, ERR_INVALID, "malformed");
+}
+
+static bool set_host(struct arena *a, const struct parsed *p, struct http_url *ret,
+                     struct error *e)
+{
+    char *host;
+
+    if (part(a, p, CURLUPART_ZONEID, 0))
+        return error_set(e, ERR_INVALID, "an IPv6 zone is not accepted");
+    if (!read_again(a, p, e))
+        return false;
+    host = part(a, p, CURLUPART_HOST, 0);
+    if (!host || !check_host(host, e))
         return error_set(e, ERR_INVALID, "bad host");
     if (host[0] == '[') {
         host++;

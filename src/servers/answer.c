@@ -11,7 +11,8 @@
 
 #define ERROR_TEXT_MAX ((size_t)64 << 10)
 
-static bool set_error(struct answer *a, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static bool set_error(struct answer *a,
+                                                            const char *fmt, va_list ap)
 {
     auto_buf text = BUF(ERROR_TEXT_MAX);
     va_list again;

@@ -15,7 +15,7 @@
 #define NO_MORE "<error>No more content available.</error>"
 #define NOTHING "<error>Page failed to be simplified from HTML</error>"
 #define NOT_A_PAGE \
-    "Content type %.*s cannot be simplified to markdown, but here is the raw content:\n"
+    "Content type %s cannot be simplified to markdown, but here is the raw content:\n"
 #define TRUNCATED                                                                      \
     "\n\n<error>Content truncated. Call the fetch tool with a start_index of %" PRId64 \
     " to get more content.</error>"
@@ -68,17 +68,11 @@ static bool is_binary(const struct page *p, const char *charset)
     return strncmp(charset, "UTF-16", 6) != 0 && str_find_char(head, '\0') != SIZE_MAX;
 }
 
-static struct str shown_type(const struct page *p, struct buf *room)
-{
-    utf8_put_clean(room, str_upto(p->type, TYPE_SHOWN));
-    return buf_str(room);
-}
-
 static void put_binary(const struct page *p, struct buf *out)
 {
     auto_buf type = BUF(4 * TYPE_SHOWN);
 
-    shown_type(p, &type);
+    utf8_put_clean(&type, str_upto(p->type, TYPE_SHOWN));
     buf_addf(out, "%.*s holds binary data, which is not shown: content type %s, %zu bytes",
              STR_F(p->given), type.n ? buf_z(&type) : "unknown", p->body.n);
 }
@@ -136,6 +130,7 @@ void page_render(const struct page *p, struct buf *out)
         put_markdown(p, buf_str(&text), out);
         return;
     }
-    buf_addf(&prefix, NOT_A_PAGE, STR_F(shown_type(p, &type)));
+    utf8_put_clean(&type, str_upto(p->type, TYPE_SHOWN));
+    buf_addf(&prefix, NOT_A_PAGE, buf_z(&type));
     put_content(p, buf_str(&prefix), buf_str(&text), out);
 }

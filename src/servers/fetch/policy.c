@@ -23,7 +23,7 @@ bool policy_allow_host(struct policy *p, struct arena *a, const char *spec, stru
     struct http_url u;
 
     /* Written like a URL's host, it must be read like one. */
-    if (spec[strcspn(spec, "/?#@\\")] ||
+    if (spec[strcspn(spec, "/?#@\\")] || (!bare && str_ends(str_of(spec), STR(":"))) ||
         !http_url_parse(a, str_of(arena_printf(a, bare ? "http://[%s]/" : "http://%s/", spec)),
                         &u, e))
         return error_set(e, ERR_INVALID, "'%s' is no HOST or HOST:PORT", spec);
