@@ -79,14 +79,15 @@ static void sweep(int dir)
 
 /* ---- a new one ---- */
 
-/* Whether the temp file is ours: a sweep may have come between its creation and its lock. */
-static bool claim(int fd)
+/* Whether the new temp file is ours: a sweep may have come between its creation and its lock,
+ * and then have removed it. Nobody else makes a file of this name. */
+static bool claim(int dir, const char *name, int fd)
 {
     struct stat st;
 
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return false;
-    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Its name goes to name[TEMP_NAME]. -1 with errno. */
@@ -101,9 +102,12 @@ static int make_temp(int dir, char *name, mode_t mode)
         fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             return -1;
-        if (fd >= 0 && claim(fd))
+        if (fd >= 0 && claim(dir, name, fd))
             return fd;
-        mem_cleanup_close(&fd); /* whoever holds the lock removes it */
+        if (fd >= 0) {
+            unlinkat(dir, name, 0);
+            close(fd);
+        }
     }
     errno = EAGAIN;
     return -1;
