@@ -349,6 +349,8 @@ static void end(struct child *c)
         order(c, KEEPER_LEAVE);
     else if (!c->tree_empty)
         signal_group(c, true);
+    if (c->killed && !c->tree_empty && !c->reaped) /* its program may have stopped the keeper */
+        spawned_signal(&c->proc, SIGCONT, false);
     enter(c, CHILD_ENDED);
     how = c->how;
     c->ops.on_exit(c->ctx, &how);

@@ -376,6 +376,30 @@ static void a_stopped_one_that_is_deaf_is_killed_with_all_that_left_it(void **st
     (void)state;
 }
 
+/* What the program can do to its keeper delays the end, no more. */
+static void one_that_stops_or_kills_its_keeper_ends_too(void **state)
+{
+    struct run r;
+
+    begin_sh(&r, "kill -STOP $PPID; echo $$; sleep 1000; :");
+    r.stop_at_bytes = true;
+    run_until_stopped(r.loop, GRACE_MS);
+    r.stop_at_bytes = false;
+    child_stop(r.c, (struct child_ladder){ 0, 100 });
+    wait_exit(&r, GRACE_MS);
+    assert_int_equal(r.how.signal, SIGKILL);
+    pid_t pid = pid_said(&r);
+    finish(&r);
+    assert_dead_soon(pid);
+
+    begin_sh(&r, "echo $$; kill -KILL $PPID; exec sleep 1000");
+    wait_exit(&r, GRACE_MS);
+    assert_int_equal(r.how.signal, SIGKILL);
+    assert_dead_soon(pid_said(&r));
+    finish(&r);
+    (void)state;
+}
+
 static void one_that_waits_for_its_last_output_can_be_stopped(void **state)
 {
     struct run r;
@@ -420,6 +444,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(output_after_the_exit_is_waited_for_a_second),
         cmocka_unit_test(a_stopped_one_has_its_grace_for_the_whole_group),
         cmocka_unit_test(a_stopped_one_that_is_deaf_is_killed_with_all_that_left_it),
+        cmocka_unit_test(one_that_stops_or_kills_its_keeper_ends_too),
         cmocka_unit_test(one_that_waits_for_its_last_output_can_be_stopped),
         cmocka_unit_test(one_that_is_let_go_of_is_killed_with_all_that_left_it),
     };
