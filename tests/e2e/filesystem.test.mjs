@@ -268,6 +268,15 @@ scenario('SV-14 FS-15 FS-17: walks do not delay other calls, tell their progress
     for (const w of long) assert.ok(!s.messages.some(({ m }) => m.id === w.id && m.method === undefined), 'a cancelled call is not answered');
 });
 
+scenario('FS-7 SV-14: edits of one file that are sent at the same time are all in it in the end', async place => {
+    const s = await open(place), n = 60;
+    place.write('in/f', Array.from({ length: n }, (_, i) => `line ${i} old\n`).join(''));
+    fs.symlinkSync('f', place.path('in/link'));
+    await Promise.all(Array.from({ length: n }, (_, i) => s.text('edit_file',
+        { path: i % 2 ? 'f' : 'link', edits: [{ oldText: `line ${i} old`, newText: `line ${i} new` }] })));
+    assert.equal(fs.readFileSync(place.path('in/f'), 'utf8'), Array.from({ length: n }, (_, i) => `line ${i} new\n`).join(''));
+});
+
 scenario('FS-15 SV-30: a tree larger than an answer is cut, marked, and still whole JSON', async place => {
     const s = await open(place);
     for (let i = 0; i < 30000; i++) fs.closeSync(fs.openSync(place.path(`in/${'n'.repeat(240)}${i}`), 'w'));

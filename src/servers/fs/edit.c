@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -107,7 +107,7 @@ static void edit_loaded(struct fs_call *c, struct edit_text *t, struct str raw,
         write_content(c, c->in.path, buf_str(&stored));
 }
 
-void fs_edit_file(struct fs_call *c)
+static void edit(struct fs_call *c)
 {
     auto_buf raw = BUF(FS_EDIT_MAX);
     struct edit_text t;
@@ -121,4 +121,17 @@ void fs_edit_file(struct fs_call *c)
     else
         answer_error(c->out, "Failed to edit %s: %s", real, e.msg);
     edit_text_free(&t);
+}
+
+void fs_edit_file(struct fs_call *c)
+{
+    const char *real;
+    int fd = content_open(c, c->in.path, &real);
+
+    if (fd < 0)
+        return;
+    close(fd); /* what it leads to once we are alone with the name may be another file */
+    write_lock(real);
+    edit(c);
+    write_unlock(real);
 }

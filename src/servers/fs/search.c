@@ -9,8 +9,9 @@
 #include "servers/fs/patterns.h"
 #include "servers/fs/walk.h"
 
-#define FOUND_BYTES_MAX ((size_t)64 << 20) /* of all paths found, before the first are taken \
-                                            */
+#define FOUND_BYTES_MAX                                                  \
+    ((size_t)64 << 20) /* of all paths found, before the first are taken \
+                        */
 #define PATH_BYTES_MAX ((size_t)FS_DEPTH_MAX * (NAME_MAX + 1) + PATH_MAX)
 
 struct search {

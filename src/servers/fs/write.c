@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -14,25 +16,78 @@
 #define NEW_FILE_MODE      0666
 #define NEW_DIRECTORY_MODE 0777
 
-bool write_content(struct fs_call *c, struct str path, struct str content)
+/* ---- one writer at a time ---- */
+
+/* Files share a lock when their paths fall together; who holds one never waits for another. */
+#define LOCKS 64
+
+static pthread_mutex_t locks[LOCKS] = { [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_mutex_t *lock_of(const char *real)
 {
-    struct access_entry entry;
+    return &locks[str_hash(str_of(real)) % LOCKS];
+}
+
+void write_lock(const char *real)
+{
+    pthread_mutex_lock(lock_of(real));
+}
+
+void write_unlock(const char *real)
+{
+    pthread_mutex_unlock(lock_of(real));
+}
+
+/* ---- files ---- */
+
+/* The entry to be written; false with the answer made an error. */
+static bool find(struct fs_call *c, struct str path, struct access_entry *ret)
+{
     struct access_at at;
     struct error e;
 
-    if (!access_locate(c->x, c->arena, path, &at, &e) ||
-        !access_entry(c->x, c->arena, &at, true, &entry, &e))
-        return answer_error(c->out, "%s", e.msg);
-    auto_close int dir = entry.dir;
-    if (replace_file(dir, entry.name, content, NEW_FILE_MODE, &e))
+    if (access_locate(c->x, c->arena, path, &at, &e) &&
+        access_entry(c->x, c->arena, &at, true, ret, &e))
         return true;
-    return answer_error(c->out, "Failed to write %s: %s", entry.path,
+    return answer_error(c->out, "%s", e.msg);
+}
+
+static bool replace(struct fs_call *c, const struct access_entry *entry, struct str content)
+{
+    struct error e;
+
+    if (replace_file(entry->dir, entry->name, content, NEW_FILE_MODE, &e))
+        return true;
+    return answer_error(c->out, "Failed to write %s: %s", entry->path,
                         e.sys == EINVAL ? "Not a regular file" : strerror(e.sys));
+}
+
+bool write_content(struct fs_call *c, struct str path, struct str content)
+{
+    struct access_entry entry;
+    bool done;
+
+    if (!find(c, path, &entry))
+        return false;
+    done = replace(c, &entry, content);
+    close(entry.dir);
+    return done;
 }
 
 void fs_write_file(struct fs_call *c)
 {
-    if (!write_content(c, c->in.path, c->in.content))
+    struct access_entry entry;
+    const char *real;
+    bool done;
+
+    if (!find(c, c->in.path, &entry))
+        return;
+    real = path_join(c->arena, fs_real_path(c->arena, entry.dir, entry.path), entry.name);
+    write_lock(real);
+    done = replace(c, &entry, c->in.content);
+    write_unlock(real);
+    close(entry.dir);
+    if (!done)
         return;
     buf_add(&c->out->text, STR("Successfully wrote to "));
     buf_add(&c->out->text, c->in.path);

@@ -5,6 +5,11 @@
 
 #include "servers/fs/fs_impl.h"
 
+/* From before a file is read until its new content is in place: edits and writes of one file,
+ * by this process, come one after the other and none is lost. `real` is its own path. */
+void write_lock(const char *real);
+void write_unlock(const char *real);
+
 /* False with the answer made an error, and the file as it was. */
 bool write_content(struct fs_call *c, struct str path, struct str content);
 
