@@ -79,7 +79,7 @@ static struct str spell(const char *arg, const char **value)
 /* Up to the first word that is no option: a server's name, or one of its options. */
 bool cli_is_servers(int argc, char **argv)
 {
-    if (!strcmp(path_base(argv[0]), ALIAS))
+    if (argc && !strcmp(path_base(argv[0]), ALIAS))
         return true;
     for (int i = 1; i < argc; i++) {
         const char *value;
