@@ -97,5 +97,5 @@ bool entry_put(struct buf *out, const struct skill *skill, const struct task *t,
     else
         jw_strz(&w, "dynamic");
     jw_end(&w);
-    return true;
+    return buf_ok(out, e);
 }
