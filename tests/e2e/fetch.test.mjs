@@ -304,13 +304,14 @@ scenario('FE-13 SEC-75: a body over 8 MiB of decoded bytes is refused, announced
         '/gzip': page(zlib.gzipSync('<p>packed'), { 'content-type': 'text/html', 'content-encoding': 'gzip' }),
         '/deflate': page(zlib.deflateSync('<p>packed'), { 'content-type': 'text/html', 'content-encoding': 'deflate' }),
         '/br': page(zlib.brotliCompressSync('<p>packed'), { 'content-type': 'text/html', 'content-encoding': 'br' }),
-        '/brbomb': page(zlib.brotliCompressSync(Buffer.alloc(64 << 20)), { 'content-type': 'text/html', 'content-encoding': 'br' }),
+        '/brbomb': page(zlib.brotliCompressSync(Buffer.alloc(64 << 20), { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 3 } }), { 'content-type': 'text/html', 'content-encoding': 'br' }),
         '/bomb': async (q, r) => {
+            const closed = once(r, 'close');
             r.writeHead(200, { ...text, 'content-encoding': 'gzip' });
             for (const b of bomb(10 * 1024)) {
                 if (r.destroyed) return;
                 sent += b.length;
-                if (!r.write(b)) await Promise.race([once(r, 'drain'), once(r, 'close')]);
+                if (!r.write(b)) await Promise.race([new Promise(done => r.once('drain', done)), closed]);
             }
             r.end();
         },
