@@ -69,19 +69,20 @@ static void open_list(struct html_md *m, enum html_tag tag, const struct html_to
     l->next = html_attr_number(t, "start", ORDINAL_MAX, 1);
     m->list = m->tree.depth;
     /* One that does not count from 1 would be taken for text of the item (CommonMark, 5.3). */
-    html_gap(m, in_item && (!l->ordered || l->next == 1) ? GAP_LINE : GAP_PARAGRAPH);
+    l->tight = in_item && (!l->ordered || l->next == 1);
+    html_gap(m, GAP_PARAGRAPH);
 }
 
 static void open_item(struct html_md *m, const struct html_token *t)
 {
     struct html_list none = { 0 }, *l = m->list ? &m->lists[m->list - 1] : &none;
     char marker[sizeof m->frames[0].marker] = "- ";
-    bool between = l->begun && !m->hold;
+    bool settled = m->hold;
 
     html_gap(m, GAP_LINE);
     if (html_one_line(m))
         return;
-    if (between)
+    if (!settled && (l->begun || l->tight))
         m->gap = l->loose ? GAP_PARAGRAPH : GAP_LINE;
     if (l->ordered) {
         unsigned n = html_attr_number(t, "value", ORDINAL_MAX, l->next);
@@ -156,12 +157,29 @@ static void put_pre_text(struct html_md *m, struct str s)
     }
 }
 
-static void close_in_pre(struct html_md *m, enum html_tag tag)
+/* What forms are made of stands apart to a reader's eye. */
+static bool has_borders(enum html_tag tag)
 {
-    bool line = html_element(tag)->flags & EL_BLOCK || tag == TAG_TR;
+    return tag == TAG_BUTTON || tag == TAG_INPUT || tag == TAG_OPTGROUP || tag == TAG_OPTION ||
+           tag == TAG_SELECT || tag == TAG_TEXTAREA;
+}
 
-    if (line && m->code.n > 0 && m->code.p[m->code.n - 1] != '\n')
-        buf_addc(&m->code, '\n');
+/* Puts c, a line feed or a space, between what stands in the <pre> and what comes. */
+static void separate_pre(struct html_md *m, char c)
+{
+    char last = m->code.n > 0 ? m->code.p[m->code.n - 1] : '\n';
+
+    if (last != '\n' && (c == '\n' || !html_is_space(last)))
+        buf_addc(&m->code, c);
+}
+
+/* An element begins or ends in <pre>. */
+static void border_in_pre(struct html_md *m, enum html_tag tag)
+{
+    if (html_element(tag)->flags & EL_BLOCK || tag == TAG_TR || tag == TAG_HR)
+        separate_pre(m, '\n');
+    else if (has_borders(tag))
+        separate_pre(m, ' ');
 }
 
 /* A tag inside of <pre>: only what it does to lines counts. */
@@ -169,12 +187,14 @@ static void open_in_pre(struct html_md *m, enum html_tag tag, const struct html_
 {
     if (tag == TAG_BR)
         buf_addc(&m->code, '\n');
+    else if (tag == TAG_TD || tag == TAG_TH)
+        separate_pre(m, ' ');
     else if (tag == TAG_IMG)
         put_pre_text(m, html_chars(html_attr(t, "alt"), CHARS_ATTR, &m->chars));
     else if (tag == TAG_CODE && m->language.n == 0 && m->code.n == 0)
         note_language(m, t);
     else
-        close_in_pre(m, tag);
+        border_in_pre(m, tag);
 }
 
 static void put_fenced(struct html_md *m, struct str code)
@@ -299,18 +319,11 @@ static void on_open(void *ctx, enum html_tag tag, const struct html_token *t)
     case TAG_IMG:
         html_put_image(m, t);
         return;
-    case TAG_BUTTON: /* what forms are made of has borders to a reader's eye */
-    case TAG_INPUT:
-    case TAG_OPTGROUP:
-    case TAG_OPTION:
-    case TAG_SELECT:
-    case TAG_TEXTAREA:
-        m->space = true;
-        return;
     case TAG_SUP:
         m->sup = true;
         return;
     default:
+        m->space |= has_borders(tag);
         if (html_element(tag)->flags & EL_BLOCK)
             open_block(m, tag, t);
     }
@@ -326,12 +339,11 @@ static void close_block(struct html_md *m, enum html_tag tag)
         close_item(m);
     } else if (tag == TAG_DT) {
         html_gap(m, GAP_LINE);
-    } else if (tag == TAG_BUTTON || tag == TAG_SELECT) {
-        m->space = true;
     } else if (html_element(tag)->flags & EL_BLOCK) {
         html_gap(m, GAP_PARAGRAPH);
         close_frame(m);
     }
+    m->space |= has_borders(tag);
 }
 
 static void on_close(void *ctx, enum html_tag tag)
@@ -351,7 +363,7 @@ static void on_close(void *ctx, enum html_tag tag)
     if (m->pre == m->tree.depth)
         close_pre(m);
     else if (m->pre)
-        close_in_pre(m, tag);
+        border_in_pre(m, tag);
     else if (!html_table_close(m, tag))
         close_block(m, tag);
     if (m->inline_pre == m->tree.depth)
@@ -364,7 +376,11 @@ static void on_skipped(void *ctx)
 {
     struct html_md *m = ctx;
 
-    if (is_shown(m) && !m->pre)
+    if (!is_shown(m))
+        return;
+    if (m->pre)
+        separate_pre(m, '\n');
+    else
         html_gap(m, GAP_PARAGRAPH);
 }
 

@@ -135,7 +135,7 @@ struct html_sink {
     /* The end of an element that was kept open, still the last of tree->stack; or the end tag
      * of a link, which was never there. */
     void (*close)(void *ctx, enum html_tag tag);
-    /* An element begins or ends for which the stack had no room. */
+    /* An element begins or ends that is not kept: the stack has no room, or it is empty. */
     void (*skipped)(void *ctx);
     void (*text)(void *ctx, const struct html_token *t);
 };
@@ -226,6 +226,7 @@ struct html_list {
     size_t outer; /* place of the enclosing list */
     unsigned next;
     bool ordered, begun, loose;
+    bool tight; /* in an item: its first item needs no blank line before it */
 };
 
 /* The table that is being written with pipes. Rows and cells are written when their first text

@@ -97,7 +97,7 @@ static const struct html_element elements[] = {
     { "tbody", TAG_TBODY, FORMAT_NONE, EL_OPEN | EL_FOREIGN },
     { "td", TAG_TD, FORMAT_NONE, CELL | EL_FOREIGN },
     { "template", TAG_TEMPLATE, FORMAT_NONE, CELL | EL_HIDE | EL_FOREIGN },
-    { "textarea", TAG_TEXTAREA, FORMAT_NONE, EL_RCDATA | EL_FOREIGN },
+    { "textarea", TAG_TEXTAREA, FORMAT_NONE, EL_OPEN | EL_RCDATA | EL_FOREIGN },
     { "tfoot", TAG_TFOOT, FORMAT_NONE, EL_OPEN | EL_FOREIGN },
     { "th", TAG_TH, FORMAT_NONE, CELL | EL_FOREIGN },
     { "thead", TAG_THEAD, FORMAT_NONE, EL_OPEN | EL_FOREIGN },

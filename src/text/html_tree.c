@@ -272,10 +272,23 @@ static void start_tag(struct html_tree *t)
         t->sink->open(t->ctx, tag, &t->token);
 }
 
+/* Not out of `place` when an element that the tag may not end is open inside: a list for an
+ * item, any block for what is of no block's kind. */
+static size_t unless_enclosed(const struct html_tree *t, size_t place, enum html_tag tag)
+{
+    for (size_t i = t->depth; i > place; i--) {
+        enum html_tag inside = t->stack[i - 1].tag;
+
+        if (tag == TAG_LI ? inside == TAG_UL || inside == TAG_OL : flags_of(inside) & EL_BLOCK)
+            return 0;
+    }
+    return place;
+}
+
 /* Place of the element that an end tag of this name ends. */
 static size_t ended_by(const struct html_tree *t, enum html_tag tag)
 {
-    size_t place = 0, item;
+    size_t place = 0;
 
     if (html_is_heading(tag)) { /* any of them ends any other */
         for (enum html_tag h = TAG_H1; h <= TAG_H6; h++)
@@ -285,14 +298,9 @@ static size_t ended_by(const struct html_tree *t, enum html_tag tag)
     if (is_row_group(tag) || is_cell(tag) || tag == TAG_TR || tag == TAG_CAPTION ||
         tag == TAG_TABLE)
         return in_table(t, tag);
-    if (tag != TAG_LI)
-        return in_scope(t, tag);
-    item = in_scope(t, TAG_LI);
-    for (size_t i = t->depth; i > item; i--) { /* not out of a list inside the item */
-        if (html_is_list(t->stack[i - 1].tag))
-            return 0;
-    }
-    return item;
+    if (tag == TAG_LI || tag == TAG_OPTION || tag == TAG_OPTGROUP || tag == TAG_LEGEND)
+        return unless_enclosed(t, in_scope(t, tag), tag);
+    return in_scope(t, tag);
 }
 
 static void end_tag(struct html_tree *t)
@@ -308,6 +316,9 @@ static void end_tag(struct html_tree *t)
             t->sink->close(t->ctx, tag);
     } else if (tag == TAG_BR) { /* "</br>" is a line break to every browser */
         start_tag(t);
+    } else if (tag == TAG_P && !t->skipped[tag] && !in_scope(t, tag)) {
+        if (!is_hidden(t)) /* and "</p>" alone an empty paragraph */
+            t->sink->skipped(t->ctx);
     } else if (t->skipped[tag] > 0) {
         t->skipped[tag]--;
         t->nskipped--;

@@ -88,6 +88,7 @@ static void lists_nest_and_keep_their_numbers(void **state)
         { "<ul><li><ul><li>a</ul></ul>", "- - a" },
         { "<ul><li><pre>a\nb</pre><li>c</ul>", "- ```\n  a\n  b\n  ```\n- c" },
         { "<ul><li>a<br>b</ul>", "- a  \n  b" },
+        { "<li>a<dir>b</li>c", "- a\n\n  b\n\nc" },
         { "<li>a<li>b", "- a\n- b" },
         { "<ul>a<li>b</ul>", "a\n- b" },
         { "<menu><li>a</menu><dir><li>b</dir>", "- a\n\n- b" },
@@ -116,6 +117,8 @@ static void quotes_and_code_keep_their_lines(void **state)
           "```\n*a* [b](c) <d> e f\n```" },
         { "<pre><div>a</div><div>b</div>c<br>d</pre>", "```\na\nb\nc\nd\n```" },
         { "<blockquote><pre>a\n\nb</pre></blockquote>", "> ```\n> a\n> \n> b\n> ```" },
+        { "<pre>a<hr>b</p>c<table><tr><td>d<td>e<tr><td>f</table></pre>",
+          "```\na\nb\nc\nd e\nf\n```" },
         { "<pre> \n </pre>x", "x" },
         { "<xmp><b>a</b></xmp>", "```\n<b>a</b>\n```" },
         { "a<plaintext><b>c</plaintext>", "a\n\n```\n<b>c</plaintext>\n```" },
@@ -479,9 +482,10 @@ static void a_page_without_text_is_an_error(void **state)
 static void tags_that_are_left_out_or_too_many_do_no_harm(void **state)
 {
     static const struct row rows[] = {
-        { "<p>a<p>b<div>c</p>d</div>e", "a\n\nb\n\ncd\n\ne" },
+        { "<p>a<p>b<div>c</p>d</div>e", "a\n\nb\n\nc\n\nd\n\ne" },
         { "<p>a<ul><li>b<p>c<li>d</ul>", "a\n\n- b\n\n  c\n\n- d" },
-        { "a</div></p></li></table></ul></h1>b", "ab" },
+        { "a</div></li></table></ul></h1>b", "ab" },
+        { "a</p>b", "a\n\nb" },
         { "<ul><li>a</ul></li>b", "- a\n\nb" },
         { "<div><ul><li>a</div>b", "- a\n\nb" },
         { "<table><td>a</table></td></tr>b", "a\n\nb" },
