@@ -351,11 +351,13 @@ void change_apply(struct change *c)
 
     for (size_t i = 0; i < c->edited.n; i++) {
         struct entity *e = c->edited.v[i];
+        bool doomed = e->doomed;
 
         lose(g, e->line.n);
         g->waste += e->nobs * sizeof *e->obs;
         *e = *e->edit;
         e->edit = NULL;
+        e->doomed = doomed;
         g->live += e->line.n;
     }
     if (c->doomed.n) {

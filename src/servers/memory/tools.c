@@ -70,7 +70,8 @@ static void search_nodes(void *ctx, struct mcp_req *r, yyjson_val *args)
 
 /* clang-format off */
 #define STRING(text) "{\"type\":\"string\",\"description\":\"" text "\"}"
-#define STRINGS(text) "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" text "\"}"
+#define STRINGS(text) \
+    "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" text "\"}"
 #define ARRAY(items) "{\"type\":\"array\",\"items\":" items "}"
 #define ENTITY_REF "{\"$ref\":\"#/$defs/Entity\"}"
 #define ENTITY \
@@ -143,8 +144,8 @@ const struct tool memory_tools[] = {
       "{\"type\":\"object\",\"properties\":{}}", GRAPH,
       READS, read_graph },
     { "search_nodes", "Search Nodes",
-      "Find entities that have the query, whatever its case, in their name, type or a fact, and "
-      "the relations from or to them. If none has it and it has several words: entities with "
+      "Find entities that have the query, whatever its case, in their name, type or a fact, "
+      "and the relations from or to them. If none has it and it has several words: entities with "
       "any of the words, most words first.",
       OBJECT("query", STRING("Text to look for; empty finds all")) "}", GRAPH,
       READS, search_nodes },
