@@ -176,7 +176,10 @@ static void separate_pre(struct html_md *m, char c)
 /* An element begins or ends in <pre>. */
 static void border_in_pre(struct html_md *m, enum html_tag tag)
 {
-    if (html_element(tag)->flags & EL_BLOCK || tag == TAG_TR || tag == TAG_HR)
+    bool line = html_element(tag)->flags & EL_BLOCK || tag == TAG_TABLE || tag == TAG_TR ||
+                tag == TAG_HR;
+
+    if (line)
         separate_pre(m, '\n');
     else if (has_borders(tag))
         separate_pre(m, ' ');

@@ -262,17 +262,17 @@ static char *words_of(const char *text)
     return buf_take(&out);
 }
 
-static void compare_page(const char *path)
+static void compare(const char *page, size_t n)
 {
-    auto_buf page = BUF(PAGE_MAX), out = BUF(PAGE_MAX), text = BUF(PAGE_MAX);
+    auto_buf out = BUF(PAGE_MAX), text = BUF(PAGE_MAX);
     auto_free char *plain = NULL, *ours = NULL, *theirs = NULL;
     const GumboNode *main_part, *title;
     GumboOutput *g;
     struct error e;
 
-    assert_true(file_read(path, &page, &e));
-    assert_true(html_to_markdown(buf_str(&page), STR("http://h.example/d/p"), &out, &e));
-    g = gumbo_parse_with_options(&kGumboDefaultOptions, page.p, page.n);
+    assert_true(
+        html_to_markdown((struct str){ page, n }, STR("http://h.example/d/p"), &out, &e));
+    g = gumbo_parse_with_options(&kGumboDefaultOptions, page, n);
     main_part = find(g->root, is_main);
     title = find(g->root, is_title);
     if (title && !find(main_part ? main_part : g->root, is_h1))
@@ -283,7 +283,7 @@ static void compare_page(const char *path)
     ours = words_of(plain);
     theirs = words_of(buf_z(&text));
     if (strcmp(ours, theirs) != 0)
-        print_error("%s:\n%s\n", path, buf_z(&out));
+        print_error("%s\nbecomes\n%s\n", page, buf_z(&out));
     assert_string_equal(ours, theirs);
 }
 
@@ -294,12 +294,130 @@ static void ordinary_pages_give_the_words_that_gumbo_sees(void **state)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) { /* FE-7 */
+        auto_buf page = BUF(PAGE_MAX);
+        struct error e;
         char path[128];
 
         snprintf(path, sizeof path, "tests/fixtures/html/%s.html", pages[i]);
-        compare_page(path);
+        assert_true(file_read(path, &page, &e));
+        compare(buf_z(&page), page.n);
     }
 }
+
+/* ---- random pages ---------------------------------------------------------------------------
+ */
+
+#define RANDOM_PAGES 1500
+#define RANDOM_DEPTH 4
+
+struct writer {
+    struct buf page;
+    uint64_t seed;
+    unsigned words;
+};
+
+static unsigned pick(struct writer *w, unsigned n)
+{
+    w->seed ^= w->seed << 13; /* xorshift: the same pages each time */
+    w->seed ^= w->seed >> 7;
+    w->seed ^= w->seed << 17;
+    return (unsigned)(w->seed >> 20) % n;
+}
+
+/* A new word; two in a row may grow together. */
+static void put_word(struct writer *w)
+{
+    buf_addf(&w->page, "%sw%u%s", pick(w, 3) ? " " : "", w->words++, pick(w, 3) ? " " : "");
+}
+
+static void put_flow(struct writer *w, unsigned depth);
+
+/* An element with content, whose end tag may be left out. */
+static void put_element(struct writer *w, const char *tag, unsigned depth, unsigned one_in)
+{
+    buf_addf(&w->page, "<%s>", tag);
+    put_flow(w, depth);
+    if (pick(w, one_in) || one_in == 1)
+        buf_addf(&w->page, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
+static void put_table(struct writer *w, unsigned depth)
+{
+    static const char *const groups[] = { "", "", "<tbody>", "<thead>", "<tfoot>" };
+
+    buf_addz(&w->page, "<table>");
+    for (unsigned row = pick(w, 4); row > 0; row--) {
+        buf_addf(&w->page, "%s<tr>", groups[pick(w, ARRAY_LEN(groups))]);
+        for (unsigned cell = pick(w, 4); cell > 0; cell--)
+            put_element(w, pick(w, 2) ? "td" : "th", depth, 2);
+        buf_addz(&w->page, pick(w, 2) ? "</tr>" : "");
+    }
+    buf_addz(&w->page, "</table>");
+}
+
+/* Words, elements, stray tags. Left out is where a browser moves elements about: text between
+ * the rows of a table, forms in forms, headings in headings. */
+static void put_flow(struct writer *w, unsigned depth)
+{
+    static const char *const spans[] = { "b",    "i", "em",  "strong", "code", "a href=x",
+                                         "span", "s", "sup", "kbd",    "u",    "small" };
+    static const char *const blocks[] = {
+        "div",   "p",   "section", "ul",      "ol",     "li",         "blockquote", "pre",
+        "dl",    "dt",  "dd",      "figure",  "header", "fieldset",   "center",     "address",
+        "aside", "nav", "details", "summary", "h3",     "figcaption",
+    };
+    static const char *const others[] = {
+        "<br>",
+        "<hr>",
+        "<!-- c -->",
+        "<img src=x alt=i>",
+        "</p>",
+        "</div>",
+        "</li>",
+        "&amp;",
+        "</b>",
+        "<script>z</script>",
+        "<wbr>",
+        "</span>",
+        "<textarea>t</textarea>",
+        "<svg><g>v</svg>",
+        "<button>b</button>",
+        "<template>m</template>",
+        "<select><option>o<option>q</select>",
+    };
+
+    for (unsigned n = 1 + pick(w, 4); n > 0; n--) {
+        unsigned kind = depth == 0 ? 0 : pick(w, 11);
+
+        if (kind < 4)
+            put_word(w);
+        else if (kind < 6)
+            put_element(w, spans[pick(w, ARRAY_LEN(spans))], depth - 1, 8);
+        else if (kind == 6)
+            buf_addz(&w->page, others[pick(w, ARRAY_LEN(others))]);
+        else if (kind == 7)
+            put_table(w, depth - 1);
+        else
+            put_element(w, blocks[pick(w, ARRAY_LEN(blocks))], depth - 1, 3);
+    }
+}
+
+static void random_pages_give_the_words_that_gumbo_sees(void **state)
+{
+    struct writer w = { BUF(PAGE_MAX), 88172645463325252, 0 };
+
+    for (int i = 0; i < RANDOM_PAGES; i++) { /* FE-7 */
+        buf_clear(&w.page);
+        w.words = 0;
+        buf_addz(&w.page, "<!doctype html><body>x ");
+        put_flow(&w, RANDOM_DEPTH);
+        compare(buf_z(&w.page), w.page.n);
+    }
+    buf_free(&w.page);
+}
+
+/* ---- golden pages ---------------------------------------------------------------------------
+ */
 
 /* The whole of two pages, as written down and read over by a person. */
 static void whole_pages_become_the_markdown_written_beside_them(void **state)
@@ -326,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_named_reference_decodes_as_gumbo_does),
         cmocka_unit_test(ordinary_pages_give_the_words_that_gumbo_sees),
+        cmocka_unit_test(random_pages_give_the_words_that_gumbo_sees),
         cmocka_unit_test(whole_pages_become_the_markdown_written_beside_them),
     };
 
