@@ -18,7 +18,7 @@ const KILLS = process.env.TEST_SLOW ? 1000 : 100;
 const WINDOW = 24;              // calls in flight
 const SECRET = 'ESC4PED';       // in each name, file and size outside
 const SECRET_SIZE = 98765;
-const SIGNS = [SECRET, Buffer.from(SECRET.repeat(3)).toString('base64').slice(0, 24), String(SECRET_SIZE), '96.45 KB'];
+const SIGNS = [SECRET, Buffer.from(SECRET.repeat(3)).toString('base64').slice(0, 24), `size: ${SECRET_SIZE}`, '96.45 KB'];
 const INSIDE = 'inside\n';
 
 const base = () => {
