@@ -139,7 +139,7 @@ static void signal_group(struct child *c, bool kill)
 /* ---- deadlines ---- */
 
 static void end(struct child *c);
-static void settle(struct child *c);
+static bool settle(struct child *c);
 static void on_deadline(void *ctx);
 
 static int64_t min_ms(int64_t a, int64_t b)
@@ -333,7 +333,10 @@ static void end(struct child *c)
     if (c->ending)
         return; /* from within the draining below */
     c->ending = true;
-    if (c->state == CHILD_RUNNING) { /* a command that no signal ends, in the kernel's depths */
+    if (c->state == CHILD_RUNNING) {
+        /* A command that no signal ends, in the kernel's depths; or it has stopped its keeper,
+         * which then has not yet heard that it is to kill. */
+        spawned_signal(&c->proc, SIGCONT, false);
         c->how = (struct child_exit){ .code = -1, .signal = SIGKILL };
         enter(c, CHILD_DRAINING);
     }
@@ -349,22 +352,22 @@ static void end(struct child *c)
         order(c, KEEPER_LEAVE);
     else if (!c->tree_empty)
         signal_group(c, true);
-    if (c->killed && !c->tree_empty && !c->reaped) /* its program may have stopped the keeper */
-        spawned_signal(&c->proc, SIGCONT, false);
     enter(c, CHILD_ENDED);
     how = c->how;
     c->ops.on_exit(c->ctx, &how);
 }
 
-/* Ends it if nothing is waited for any more. */
-static void settle(struct child *c)
+/* Ends it if nothing is waited for any more: true, and the child may be gone. */
+static bool settle(struct child *c)
 {
     bool output_ended = c->stdout_ended && (c->stderr_ended || !is_raw(c));
 
     if (c->state != CHILD_DRAINING || !output_ended)
-        return;
-    if (!c->command || !c->stopping || c->tree_empty)
-        end(c);
+        return false;
+    if (c->command && c->stopping && !c->tree_empty)
+        return false;
+    end(c);
+    return true;
 }
 
 static void exit_seen(struct child *c, int status)
@@ -375,9 +378,7 @@ static void exit_seen(struct child *c, int status)
     c->how.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     enter(c, CHILD_DRAINING);
     c->broken_at = c->mute_at = NEVER;
-    hold(c);
-    settle(c);
-    if (!drop(c) || c->state != CHILD_DRAINING || c->paused || (c->command && c->stopping))
+    if (settle(c) || c->paused || (c->command && c->stopping))
         return;
     c->drain_at = clock_ms() + c->drain_ms;
     set_timer(c);
