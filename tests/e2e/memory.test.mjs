@@ -145,6 +145,10 @@ scenario('SV-30: a graph too large for one answer is an error that says how to g
     const big = await s.fails('create_entities', { entities: [entity('d', ['y'.repeat(9 << 20)])] });
     assert.match(big, /^Saved, /);
     assert.ok(place.read('m.jsonl').includes('"name":"d"'));
+    // What could not be read again is not written (ME-3).
+    assert.match(await s.fails('add_observations', { observations: [{ entityName: 'd', contents: ['z'.repeat(8 << 20)] }] }),
+        /would take \d+ bytes in the file, at most 16777216/);
+    assert.equal((await call(s, 'search_nodes', { query: 'zz' })).entities.length, 0);
 });
 
 // --- the file -----------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ static struct str made_line(struct change *c, const struct entity *e, const stru
         entity_put_line(&b, e);
     else
         relation_put_line(&b, r);
+    if (b.n > c->longest)
+        c->longest = b.n;
     return arena_str(&c->g->arena, buf_str(&b));
 }
 
@@ -195,6 +197,16 @@ void change_delete_relations(struct change *c, const struct triple *v, size_t n)
 bool change_is_empty(const struct change *c)
 {
     return !c->new_entities.n && !c->new_relations.n && !c->edited.n && !c->doomed.n;
+}
+
+bool change_fits(const struct change *c, struct error *e)
+{
+    if (c->longest <= MEMORY_LINE_MAX)
+        return true;
+    return error_set(e, ERR_LIMIT,
+                     "an entity or relation would take %zu bytes in the file, at most %zu are "
+                     "allowed: nothing was saved",
+                     c->longest, MEMORY_LINE_MAX);
 }
 
 /* ---- the new file ---- */

@@ -32,6 +32,7 @@ struct change {
         size_t n, cap;
     } doomed;
     struct index new_names, new_triples;
+    size_t longest; /* bytes of the longest new line */
     size_t arena_before;
 };
 
@@ -65,6 +66,9 @@ void change_delete_entities(struct change *c, struct strings names);
 void change_delete_relations(struct change *c, const struct triple *v, size_t n);
 
 bool change_is_empty(const struct change *c);
+
+/* ERR_LIMIT: it would make a line that nobody could read again (MEMORY_LINE_MAX). */
+bool change_fits(const struct change *c, struct error *e);
 
 /* The file as it will be, a piece at a time; stops at the first piece that is answered false.
  */

@@ -483,6 +483,7 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
     auto_buf text = BUF(MEMORY_FILE_MAX);
     auto_close int lock = -1;
     struct change c;
+    bool fits = false;
 
     *ret_changed = *ret_again = false;
     if (p->dir >= 0) {
@@ -497,9 +498,13 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
         give_back(s, &c);
         return true;
     }
-    if (plan->cancelled(plan->ctx)) {
+    if (plan->cancelled(plan->ctx))
+        error_set(e, ERR_CLOSED, "cancelled");
+    else if (change_fits(&c, e))
+        fits = true;
+    if (!fits) {
         give_back(s, &c);
-        return error_set(e, ERR_CLOSED, "cancelled");
+        return false;
     }
     if (p->dir < 0) {
         give_back(s, &c);
