@@ -80,6 +80,19 @@ void fs_put_name(struct buf *b, struct str name)
     }
 }
 
+size_t fs_cost(struct str s)
+{
+    static const unsigned char cost[256] = {
+        [0 ... 7] = 6,   [8 ... 10] = 2, [11] = 6,        [12 ... 13] = 2, [14 ... 31] = 6,
+        [32 ... 33] = 1, ['"'] = 2,      [35 ... 91] = 1, ['\\'] = 2,      [93 ... 255] = 1,
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += cost[(unsigned char)s.p[i]];
+    return 2 * n;
+}
+
 void fs_put_size(struct buf *b, uint64_t bytes)
 {
     static const char *const names[] = { "KB", "MB", "GB", "TB" };

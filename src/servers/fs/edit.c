@@ -26,16 +26,23 @@ static size_t longest_fence(struct str s)
     return longest;
 }
 
-static void put_diff(struct buf *out, const char *path, struct str before, struct str after)
+/* A diff that no answer can hold is not shown: the edits are as good as others. */
+static void put_diff(struct fs_call *c, const char *path, struct str before, struct str after)
 {
     auto_buf diff = BUF(ANSWER_MAX), name = BUF(3 * PATH_MAX), old = BUF(4 * PATH_MAX),
              new = BUF(4 * PATH_MAX);
+    struct buf *out = &c->out->text;
     size_t fence;
 
     fs_put_name(&name, str_of(path));
     buf_addf(&old, "%s\toriginal", buf_z(&name));
     buf_addf(&new, "%s\tmodified", buf_z(&name));
     diff_unified(&diff, before, after, buf_str(&old), buf_str(&new));
+    if (diff.over || fs_cost(buf_str(&diff)) > FS_COST_MAX) {
+        buf_addf(out, "%s %s. The diff is too long for an answer and not shown.",
+                 c->in.dry_run ? "The edits fit" : "Successfully edited", path);
+        return;
+    }
     fence = longest_fence(buf_str(&diff)) + 1;
     fence = fence < 3 ? 3 : fence;
     buf_fill(out, '`', fence);
@@ -43,7 +50,6 @@ static void put_diff(struct buf *out, const char *path, struct str before, struc
     buf_add(out, buf_str(&diff));
     buf_fill(out, '`', fence);
     buf_add(out, STR("\n\n"));
-    out->over |= diff.over;
 }
 
 /* The old text is given back whole, however long; answer_error() has a ceiling. */
@@ -102,7 +108,7 @@ static void edit_loaded(struct fs_call *c, struct edit_text *t, struct str raw,
     if (!apply_all(c, t, real))
         return;
     edit_text_store(t, &stored);
-    put_diff(&c->out->text, real, buf_str(&before), buf_str(&t->text));
+    put_diff(c, real, buf_str(&before), buf_str(&t->text));
     if (!c->in.dry_run && !str_eq(buf_str(&stored), raw))
         write_content(c, c->in.path, buf_str(&stored));
 }

@@ -80,6 +80,13 @@ const char *fs_real_path(struct arena *a, int fd, const char *fallback);
  * characters as "\n", "\t", "\xHH". */
 void fs_put_name(struct buf *b, struct str name);
 
+/*
+ * Bytes of an answer that a text takes: in a JSON string, and there twice (FS-1). At most
+ * FS_COST_MAX fit (SV-30), with what stands around them and closes them.
+ */
+size_t fs_cost(struct str s);
+#define FS_COST_MAX (ANSWER_MAX - ((size_t)64 << 10))
+
 /* "0 B", "512 B", "1.50 KB" (FS-14). */
 void fs_put_size(struct buf *b, uint64_t bytes);
 

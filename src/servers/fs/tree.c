@@ -10,13 +10,9 @@
 #include "servers/fs/patterns.h"
 #include "servers/fs/walk.h"
 
-/* What the answer may take of a line (SV-30), with the levels that are still to be closed and
- * what stands around the result. */
-#define TREE_MAX (ANSWER_MAX - ((size_t)64 << 10))
-
 #define TRUNCATED "\xe2\x80\xa6 truncated"
 
-/* A text, and the bytes of an answer that it takes: inside a JSON string, and there twice. */
+/* A text and its fs_cost(). */
 struct piece {
     struct str text;
     size_t cost;
@@ -45,20 +41,11 @@ struct tree {
 
 /* ---- pieces ---- */
 
-static size_t cost_of(struct str s)
-{
-    size_t cost = 2 * s.n;
-
-    for (size_t i = 0; i < s.n; i++)
-        cost += s.p[i] == '"' || s.p[i] == '\\' || s.p[i] == '\n' ? 2 : 0;
-    return cost;
-}
-
 static struct piece piece(const char *text)
 {
     struct str s = str_of(text);
 
-    return (struct piece){ s, cost_of(s) };
+    return (struct piece){ s, fs_cost(s) };
 }
 
 static void put(struct tree *t, const struct piece *p)
@@ -96,7 +83,7 @@ static void open_entry(struct tree *t, const struct frame *f, struct str quoted)
     if (t->first)
         open.text = str_from(open.text, 1);
     put(t, &open);
-    put(t, &(struct piece){ quoted, cost_of(quoted) });
+    put(t, &(struct piece){ quoted, fs_cost(quoted) });
     t->first = false;
 }
 
@@ -125,7 +112,7 @@ static void add_current(struct tree *t)
 
     if (patterns_step(&t->exclude, w->depth, w->name).matches)
         return;
-    if (t->cost > TREE_MAX) {
+    if (t->cost > FS_COST_MAX) {
         t->full = true;
         put_truncated(t);
         return;

@@ -257,6 +257,23 @@ static void mode_and_links_survive_an_edit(void **state)
     assert_file(p, "../out/other", "a");
 }
 
+/* SV-30: what was written is never called a failure. */
+static void a_diff_too_long_for_an_answer_is_left_out(void **state)
+{
+    auto_buf quotes = BUF(FS_EDIT_MAX);
+    struct fs_edit edit = { STR("a\n"), { 0 } };
+    struct place *p = *state;
+    struct said s;
+
+    put(p, "f", "a\n");
+    buf_fill(&quotes, '"', 5000000);
+    edit.new_text = buf_str(&quotes);
+    s = call(p, fs_edit_file, edits("f", &edit, 1));
+    assert_false(s.failed);
+    assert_true(str_starts(s.text, STR("Successfully edited ")));
+    assert_bytes(get_file(p, "f"), buf_str(&quotes));
+}
+
 static void the_diff_applies_to_what_was_there(void **state)
 {
     struct fs_edit v[] = { { STR("line 3\n"), STR("") },
@@ -293,6 +310,7 @@ int main(void)
         PLACE_TEST(what_changes_nothing_does_not_write),
         PLACE_TEST(what_is_no_text_or_no_place_is_refused),
         PLACE_TEST(mode_and_links_survive_an_edit),
+        PLACE_TEST(a_diff_too_long_for_an_answer_is_left_out),
         PLACE_TEST(the_diff_applies_to_what_was_there),
     };
 
