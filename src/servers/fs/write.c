@@ -95,29 +95,71 @@ void fs_write_file(struct fs_call *c)
 
 /* ---- directories ---- */
 
-/* Opens the deepest directory that exists on the way; *ret_rest is what is missing of it. */
+/* Opens what the first n bytes of the path lead to; -1, and *ret_missing whether that is
+ * because it does not exist. */
+static int open_part(struct fs_call *c, const struct access_at *at, size_t n, bool *ret_missing,
+                     struct error *e)
+{
+    struct str part = str_upto(str_of(at->path), n);
+    struct access_at above;
+    int fd = -1;
+
+    *ret_missing = false;
+    if (access_locate(c->x, c->arena, part, &above, e))
+        fd = access_open(c->x, &above, O_PATH | O_DIRECTORY, e);
+    if (fd < 0)
+        *ret_missing = e->kind == ERR_NOT_FOUND || (e->kind == ERR_SYS && e->sys == ENOENT);
+    return fd;
+}
+
+/* Where the components below the root end, the root itself first. */
+static size_t *part_ends(struct fs_call *c, const struct access_at *at, size_t *ret_n)
+{
+    size_t whole = strlen(at->path), n = 0;
+    size_t root = strcmp(at->rel, ".") == 0 ? whole : whole - strlen(at->rel);
+    size_t *ends = ARENA_ARRAY(c->arena, size_t, whole + 2);
+
+    /* Without the slash before what is below, unless that slash is the root. */
+    ends[n++] = root > 1 && root < whole ? root - 1 : root;
+    for (size_t i = root + 1; i <= whole && root < whole; i++) {
+        if (i == whole || at->path[i] == '/')
+            ends[n++] = i;
+    }
+    *ret_n = n;
+    return ends;
+}
+
+/*
+ * Opens the deepest directory that exists on the way; *ret_rest is what is missing of it. By
+ * halves: where a directory is missing all below it are.
+ */
 static int open_deepest(struct fs_call *c, const struct access_at *at, const char **ret_rest,
                         struct error *e)
 {
-    struct access_at above = *at;
-    char *path = arena_z(c->arena, str_of(at->path));
-    size_t whole = strlen(path);
+    size_t n, low = 0, high, *ends = part_ends(c, at, &n);
+    auto_close int deepest = -1;
+    bool missing;
 
-    for (;;) {
-        int fd = access_open(c->x, &above, O_PATH | O_DIRECTORY, e);
-        bool missing = e->kind == ERR_NOT_FOUND || (e->kind == ERR_SYS && e->sys == ENOENT);
-        size_t n = strlen(path);
+    /* The whole path first: it exists, or all that is missing is its end. */
+    for (high = n; low < high;) {
+        size_t mid = high == n ? n - 1 : (low + high) / 2;
+        int fd = open_part(c, at, ends[mid], &missing, e);
 
-        if (fd >= 0) {
-            *ret_rest = n == whole ? "" : at->path + n + (n > 1);
-            return fd;
+        if (fd < 0 && !missing)
+            return -1;
+        if (fd < 0) {
+            high = mid;
+            continue;
         }
-        if (!missing || strcmp(above.rel, ".") == 0)
-            return -1;
-        path = path_dir(c->arena, path);
-        if (!access_locate(c->x, c->arena, str_of(path), &above, e))
-            return -1;
+        mem_cleanup_close(&deepest);
+        deepest = fd;
+        low = mid + 1;
     }
+    if (deepest < 0)
+        return -1;
+    *ret_rest = at->path + ends[low - 1];
+    *ret_rest += **ret_rest == '/';
+    return take_fd(&deepest);
 }
 
 /* Makes one directory beneath `dir` and opens it; -1 with errno. */
