@@ -108,6 +108,7 @@ struct place {
     struct arena arena;
     const char *dir_path, *name;
     int dir;
+    bool lock; /* a mutation takes the lock */
 };
 
 static bool place_open(const struct store *s, struct place *p, struct error *e)
@@ -475,8 +476,8 @@ static void give_back(struct store *s, struct change *c)
     pthread_mutex_unlock(&s->load_lock);
 }
 
-/* Without a directory there is no lock to take; it is made once there is something to write,
- * and then all is looked at again (*ret_again). */
+/* Without a file nothing is made, no lock either, until there is something to write; then all
+ * is looked at again, under the lock (*ret_again). */
 static bool attempt(struct store *s, struct place *p, const struct plan *plan,
                     bool *ret_changed, bool *ret_again, struct error *e)
 {
@@ -486,7 +487,7 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
     bool fits = false;
 
     *ret_changed = *ret_again = false;
-    if (p->dir >= 0) {
+    if (p->lock) {
         lock = lockfile_take(p->dir, p->name, plan->cancelled, plan->ctx, e);
         if (lock < 0)
             return false;
@@ -506,7 +507,7 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
         give_back(s, &c);
         return false;
     }
-    if (p->dir < 0) {
+    if (!p->lock) {
         give_back(s, &c);
         *ret_again = true;
         return file_mkdirs(p->dir_path, e);
@@ -522,14 +523,15 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
 
 bool store_change(struct store *s, const struct plan *plan, bool *ret_changed, struct error *e)
 {
-    bool again, ok;
+    bool again = false, ok;
 
     do {
         struct place p;
+        struct stat st;
 
-        again = false;
         if (!place_open(s, &p, e))
             return false;
+        p.lock = p.dir >= 0 && (again || fstatat(p.dir, p.name, &st, 0) == 0);
         ok = attempt(s, &p, plan, ret_changed, &again, e);
         place_close(&p);
     } while (ok && again);

@@ -155,6 +155,10 @@ static void the_file_and_its_directories_come_with_the_first_change(void **state
     assert_false(add(s, &w, &changed, &e));
     assert_int_equal(e.kind, ERR_CLOSED);
     assert_false(file_exists(in_dir(&a, "x")));
+    assert_int_equal(file_mkdirs(in_dir(&a, "x/y"), NULL), true);
+    assert_false(add(s, &w, &changed, &e));
+    assert_int_equal(count_files(&a, in_dir(&a, "x/y"), "m.jsonl", NULL),
+                     0); /* no lock either */
     add_entity(s, "a");
     assert_file(path, E("a", ""));
     assert_int_equal(stat(path, &st), 0);
