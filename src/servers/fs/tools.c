@@ -27,7 +27,9 @@ static const struct arg read_args[] = {
     { 0 },
 };
 static const struct arg paths_args[] = { { "paths", ARG_STRINGS, AT(paths), 0 }, { 0 } };
-static const struct arg write_args[] = { PATH, { "content", ARG_STRING, AT(content), 0 }, { 0 } };
+static const struct arg write_args[] = {
+    PATH, { "content", ARG_STRING, AT(content), 0 }, { 0 },
+};
 static const struct arg edit_args[] = {
     PATH,
     { "edits", ARG_ARRAY, AT(edits_json), 0 },

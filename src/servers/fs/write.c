@@ -49,7 +49,8 @@ static bool find(struct fs_call *c, struct str path, struct access_entry *ret)
     if (access_locate(c->x, c->arena, path, &at, &e) &&
         access_entry(c->x, c->arena, &at, true, ret, &e))
         return true;
-    return answer_error(c->out, "%s", e.msg);
+    answer_error(c->out, "%s", e.msg);
+    return false;
 }
 
 static bool replace(struct fs_call *c, const struct access_entry *entry, struct str content)
