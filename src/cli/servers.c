@@ -186,15 +186,15 @@ static bool read_line(struct line *l, int argc, char **argv, struct error *e)
     return true;
 }
 
-/* Exactly one server, and nothing that belongs to another (SV-2, SV-3). */
-static bool is_right_choice(const struct line *l)
+/* NULL unless it is exactly one server, with nothing that belongs to another (SV-2, SV-3). */
+static const struct command *choice(const struct line *l)
 {
-    if (l->wrong_choice || !l->args.command)
-        return false;
-    for (size_t i = 0; i < l->args.ngiven; i++)
-        if (!option_of(l->args.command, str_of(l->args.given[i].option->name)))
-            return false;
-    return true;
+    const struct command *c = l->wrong_choice ? NULL : l->args.command;
+
+    for (size_t i = 0; c && i < l->args.ngiven; i++)
+        if (!option_of(c, str_of(l->args.given[i].option->name)))
+            c = NULL;
+    return c;
 }
 
 /* ---- running it ---- */
@@ -243,6 +243,7 @@ int cli_servers(struct arena *a, int argc, char **argv)
                   .given = ARENA_ARRAY(a, struct given, (size_t)argc + 1) },
         .program = strcmp(path_base(argv[0]), ALIAS) ? "symposium" : ALIAS,
     };
+    const struct command *chosen;
     struct error e;
 
     if (!read_line(&l, argc, argv, &e)) {
@@ -256,7 +257,8 @@ int cli_servers(struct arena *a, int argc, char **argv)
     }
     if (l.help)
         return help(&l);
-    if (!is_right_choice(&l)) {
+    chosen = choice(&l);
+    if (!chosen) {
         /* The sentence last: who shows the end of stderr only, shows it. */
         put_usage(stderr, l.program, NULL);
         return cli_fail(EXIT_FAILED,
@@ -264,7 +266,7 @@ int cli_servers(struct arena *a, int argc, char **argv)
                         "must belong to the selected server.");
     }
     set_log_level();
-    return l.args.command->run(a, &l.args);
+    return chosen->run(a, &l.args);
 }
 
 /* ---- what belongs to each ---- */

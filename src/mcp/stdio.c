@@ -209,6 +209,11 @@ struct mcp_server *mcp_stdio_server(struct mcp_stdio *s)
     return s->server;
 }
 
+size_t mcp_stdio_queued(const struct mcp_stdio *s)
+{
+    return pipe_queued(s->out);
+}
+
 /* The last bytes are out, or never will be. */
 static void on_flushed(void *ctx)
 {

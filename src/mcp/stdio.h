@@ -15,6 +15,7 @@ struct mcp_stdio;
 struct mcp_stdio *mcp_stdio_new(struct loop *l, const struct mcp_server_def *def, void *ctx,
                                 void (*done)(void *ctx, enum stdio_end why));
 struct mcp_server *mcp_stdio_server(struct mcp_stdio *s);
+size_t mcp_stdio_queued(const struct mcp_stdio *s); /* bytes that stdout has not taken yet */
 /* Frees; what is still queued for stdout goes out first while the loop runs on (loop_run
  * returns once it is out): as long as none of it is taken, at most flush_ms, and five times
  * that in all. Nothing is called back any more. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "loop/timer.h"
+#include "servers/outlet.h"
 
 #define TICK_MS 100 /* between two looks at the progress */
 
@@ -58,6 +59,8 @@ static void on_run(void *ctx, struct work *w)
         make_json(j, &e);
     }
     answer_free(&j->answer);
+    if (outlet_enter(server_outlet(j->server), j->json.n, w))
+        j->entered = j->json.n;
 }
 
 static void on_done(void *ctx, bool cancelled)
@@ -71,6 +74,8 @@ static void on_done(void *ctx, bool cancelled)
         mcp_req_on_cancel(r, NULL, NULL);
         mcp_reply_formed(r, buf_str(&j->json));
     }
+    if (j->entered)
+        outlet_leave(server_outlet(j->server), j->entered);
     job_free(j);
 }
 
@@ -81,6 +86,7 @@ static void on_cancel(void *ctx)
     j->r = NULL;
     timer_free(take_ptr(&j->tick));
     work_cancel(j->work);
+    outlet_wake(server_outlet(j->server));
 }
 
 static void on_tick(void *ctx)

@@ -22,6 +22,7 @@ struct job {
     struct work *work;
     struct work *running; /* the same, for the pool's thread */
     struct mcp_form form;
+    size_t entered;  /* the outlet, of json */
     struct buf json; /* the result in the form of the client's revision, ready to be sent */
     struct timer *tick;
     void (*run)(struct job *j);

@@ -9,6 +9,7 @@
 #include "loop/work.h"
 #include "mcp/stdio.h"
 #include "rpc/peer.h"
+#include "servers/outlet.h"
 
 #define FLUSH_MS         5000 /* for answers that the client has not read yet, after its EOF */
 #define FLUSH_AT_ONCE_MS 200  /* the same after a signal or hang-up */
@@ -21,7 +22,8 @@ struct server {
     void *ctx;
     struct loop *loop;
     struct mcp_stdio *stdio; /* NULL: the client is gone */
-    struct buf tools;        /* our tools/list */
+    struct outlet *outlet;
+    struct buf tools; /* our tools/list */
     enum stdio_end why;
     struct signals *signals; /* while the definition stops */
 };
@@ -128,6 +130,13 @@ static void on_done(void *ctx, enum stdio_end why)
     loop_defer(self->loop, end, self);
 }
 
+static size_t queued(void *ctx)
+{
+    struct server *s = ctx;
+
+    return s->stdio ? mcp_stdio_queued(s->stdio) : 0;
+}
+
 void server_stopped(struct server *s)
 {
     loop_stop(s->loop);
@@ -148,6 +157,7 @@ int server_run(const struct server_def *def, void *ctx)
     reaper_adopt_orphans();
     s.loop = loop_new();
     s.stdio = mcp_stdio_new(s.loop, &s.mcp, ctx, on_done);
+    s.outlet = outlet_new(s.loop, queued, &s);
     if (def->start)
         def->start(ctx, &s);
     loop_run(s.loop);
@@ -158,11 +168,17 @@ int server_run(const struct server_def *def, void *ctx)
         reaper_sweep(SWEEP_MS);
         _exit(0);
     }
+    outlet_free(s.outlet);
     loop_free(s.loop);
     buf_free(&s.tools);
     reaper_sweep(SWEEP_MS);
     self = NULL;
     return 0;
+}
+
+struct outlet *server_outlet(struct server *s)
+{
+    return s->outlet;
 }
 
 const struct server_def *server_def_of(const struct server *s)

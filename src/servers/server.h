@@ -40,8 +40,8 @@ struct server_def {
     /*
      * Optional. Requests were answered or cancelled, and there is no MCP server any more: end
      * what still runs, free what you have on the loop, then call server_stopped(), now or
-     * later. at_once: after a signal or hang-up. Called again, with at_once, for each signal
-     * that comes meanwhile.
+     * later; until then something of yours keeps the loop going. at_once: after a signal or
+     * hang-up. Called again, with at_once, for each signal that comes meanwhile.
      */
     void (*stop)(void *ctx, struct server *s, bool at_once);
 };
@@ -50,6 +50,7 @@ struct server_def {
  * that is stuck in the kernel then is left behind: the process ends here. */
 int server_run(const struct server_def *def, void *ctx);
 
+struct outlet *server_outlet(struct server *s);
 const struct server_def *server_def_of(const struct server *s);
 struct loop *server_loop(struct server *s);
 struct mcp_server *server_mcp(struct server *s);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { LEGACY, MODERN, Server, bin, run, scenario, slack, sleep, until } from './harness.mjs';
+import { LEGACY, MODERN, Server, bin, peakOf, rssOf, run, sanitized, scenario, slack, sleep, until } from './harness.mjs';
 import { SERVERS } from './everyday.mjs';
 
 const require = createRequire(import.meta.url);
@@ -374,4 +374,16 @@ scenario('SV-30: a result over 16 MiB is a tool error that names its size and th
     const text = await s.fails('read_graph', {}, { ms: 60000 });
     assert.match(text, /more than \d{8} bytes, an answer at most 16777216\..*search_nodes/s);
     assert.equal((await s.call('open_nodes', { names: ['e7'] })).structuredContent.entities.length, 1);
+});
+
+scenario('SV-14 SV-30: sixteen large answers to a client that reads slowly: all come, none is refused, and what is held is bounded', async place => {
+    place.write('files/big.txt', 'x'.repeat(4 * 1024 * 1024));
+    const s = await place.serve('filesystem', [place.path('files')]);
+    const before = rssOf(s.pid);
+    let chunks = 0;
+    const slow = () => { if (++chunks % 8 === 0) { s.child.stdout.pause(); setTimeout(() => s.child.stdout.resume(), 1); } };
+    s.child.stdout.on('data', slow);
+    const asked = Array.from({ length: 16 }, () => s.call('read_text_file', { path: 'big.txt' }, { ms: 60000 }));
+    for (const r of await Promise.all(asked)) assert.equal(r.structuredContent.content.length, 4 * 1024 * 1024);
+    if (!sanitized) assert.ok(peakOf(s.pid) - before < 400e6, `${peakOf(s.pid)} bytes`);
 });

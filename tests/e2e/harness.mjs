@@ -314,17 +314,18 @@ export class Session {
         }));
         this.child.on('error', e => this.problems.push(`spawn: ${e.message}`));
         this.child.stdin.on('error', () => {});
-        let rest = Buffer.alloc(0);
+        let parts = [];     // of the line that has no end yet
         this.child.stdout.on('data', chunk => {
             let at, from = 0;
-            const all = rest.length ? Buffer.concat([rest, chunk]) : chunk;
-            while ((at = all.indexOf(10, from)) >= 0) {
-                this.#line(all.subarray(from, at));
+            while ((at = chunk.indexOf(10, from)) >= 0) {
+                parts.push(chunk.subarray(from, at));
+                this.#line(Buffer.concat(parts));
+                parts = [];
                 from = at + 1;
             }
-            rest = all.subarray(from);
+            if (from < chunk.length) parts.push(chunk.subarray(from));
         });
-        this.child.stdout.on('end', () => { if (rest.length) this.problems.push(`unfinished line: ${rest.subarray(0, 80)}`); });
+        this.child.stdout.on('end', () => { if (parts.length) this.problems.push(`unfinished line: ${parts[0].subarray(0, 80)}`); });
         this.child.stderr.on('data', d => { this.stderr += d.toString('latin1'); });
     }
 

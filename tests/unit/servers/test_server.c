@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "loop/timer.h"
 #include "servers/args.h"
 #include "servers/job.h"
 
@@ -19,7 +20,8 @@
 
 struct toy {
     struct server *s;
-    bool slow_stop; /* ends only at a signal */
+    bool slow_stop;        /* ends only at a signal */
+    struct timer *lasting; /* of a slow stop */
 };
 
 struct toy_args {
@@ -153,13 +155,24 @@ static void start(void *ctx, struct server *s)
     assert_non_null(server_mcp(s));
 }
 
+static void expired(void *ctx)
+{
+    (void)ctx;
+    fputs("nobody hurried it\n", stderr);
+}
+
 static void stop(void *ctx, struct server *s, bool at_once)
 {
     struct toy *t = ctx;
 
-    fprintf(stderr, "stop %d\n", at_once);
-    if (at_once || !t->slow_stop)
+    if (!at_once && t->slow_stop) {
+        t->lasting = timer_new(server_loop(s), expired, NULL);
+        timer_set(t->lasting, 60000);
+    } else {
+        timer_free(take_ptr(&t->lasting));
         server_stopped(s);
+    }
+    fprintf(stderr, "stop %d\n", at_once);
 }
 
 static int serve(const char *what)
