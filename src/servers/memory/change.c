@@ -43,17 +43,27 @@ static struct str *copy_behind(struct arena *a, struct strings kept, struct stri
     return v;
 }
 
-static struct str made_line(struct change *c, const struct entity *e, const struct relation *r)
+static struct str keep_line(struct change *c, const struct buf *b)
+{
+    if (b->n > c->longest)
+        c->longest = b->n;
+    return arena_str(&c->g->arena, buf_str(b));
+}
+
+static struct str entity_line(struct change *c, const struct entity *e)
 {
     auto_buf b = BUF(MEMORY_FILE_MAX);
 
-    if (e)
-        entity_put_line(&b, e);
-    else
-        relation_put_line(&b, r);
-    if (b.n > c->longest)
-        c->longest = b.n;
-    return arena_str(&c->g->arena, buf_str(&b));
+    entity_put_line(&b, e);
+    return keep_line(c, &b);
+}
+
+static struct str relation_line(struct change *c, const struct relation *r)
+{
+    auto_buf b = BUF(MEMORY_FILE_MAX);
+
+    relation_put_line(&b, r);
+    return keep_line(c, &b);
 }
 
 const struct entity *change_add_entity(struct change *c, struct str name, struct str type,
@@ -70,7 +80,7 @@ const struct entity *change_add_entity(struct change *c, struct str name, struct
                           .obs = copy_behind(a, (struct strings){ 0 }, obs),
                           .nobs = obs.n,
                           .hash = str_hash(name) };
-    e->line = made_line(c, e, NULL);
+    e->line = entity_line(c, e);
     index_put(&c->new_names, e->hash, e);
     VEC_PUSH(&c->new_entities) = e;
     return e;
@@ -102,7 +112,7 @@ const struct relation *change_add_relation(struct change *c, const struct triple
                             .type = arena_str(a, t->type),
                             .from_hash = from,
                             .to_hash = to };
-    r->line = made_line(c, NULL, r);
+    r->line = relation_line(c, r);
     index_put(&c->new_triples, hash, r);
     VEC_PUSH(&c->new_relations) = r;
     return r;
@@ -118,7 +128,7 @@ void change_set_observations(struct change *c, const struct entity *e, struct st
     *now = *stored;
     now->obs = copy_behind(a, kept, added);
     now->nobs = kept.n + added.n;
-    now->line = made_line(c, now, NULL);
+    now->line = entity_line(c, now);
     stored->edit = now;
     VEC_PUSH(&c->edited) = stored;
 }
