@@ -27,15 +27,58 @@ static bool has_escape(uint64_t w)
            highs;
 }
 
-/* Bytes at the front, in eights, that need no escape: nearly all of a long text. */
-static size_t plain_eights(struct str s)
-{
-    size_t n = 0;
+#define ESCAPED_MAX 6                 /* bytes that one may take: "\u001f" */
+#define CHUNK       ((size_t)4 << 10) /* quoted at once, with room for the worst */
 
-    for (uint64_t w; n + sizeof w <= s.n; n += sizeof w) {
-        memcpy(&w, s.p + n, sizeof w);
-        if (has_escape(w))
-            break;
+static char *put_escape(char *to, unsigned char byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    char c = escape_of[byte];
+
+    *to++ = '\\';
+    *to++ = c;
+    if (c == 'u') {
+        *to++ = '0';
+        *to++ = '0';
+        *to++ = hex[byte >> 4];
+        *to++ = hex[byte & 15];
+    }
+    return to;
+}
+
+/* Writes s escaped; the end of what was written. Eight bytes at once where none needs it. */
+static char *put_escaped(char *to, struct str s)
+{
+    for (size_t i = 0, end; i < s.n;) {
+        uint64_t w;
+
+        if (s.n - i >= sizeof w) {
+            memcpy(&w, s.p + i, sizeof w);
+            if (!has_escape(w)) {
+                memcpy(to, &w, sizeof w);
+                to += sizeof w;
+                i += sizeof w;
+                continue;
+            }
+        }
+        for (end = s.n - i < sizeof w ? s.n : i + sizeof w; i < end; i++) {
+            if (escape_of[(unsigned char)s.p[i]])
+                to = put_escape(to, (unsigned char)s.p[i]);
+            else
+                *to++ = s.p[i];
+        }
+    }
+    return to;
+}
+
+static size_t escaped_length(struct str s)
+{
+    size_t n = s.n;
+
+    for (size_t i = 0; i < s.n; i++) {
+        char c = escape_of[(unsigned char)s.p[i]];
+
+        n += c == 'u' ? ESCAPED_MAX - 1 : c != 0;
     }
     return n;
 }
@@ -43,29 +86,21 @@ static size_t plain_eights(struct str s)
 /* Quotes valid UTF-8. */
 static void put_quoted(struct buf *b, struct str s)
 {
-    size_t start = 0, looked = 0;
-
     buf_addc(b, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        char c;
+    while (s.n) {
+        struct str part = str_upto(s, CHUNK);
+        size_t room = ESCAPED_MAX * part.n;
+        char *to;
 
-        if (i >= looked) {
-            i += plain_eights(str_from(s, i));
-            looked = i + sizeof(uint64_t);
-            if (i == s.n)
-                break;
-        }
-        c = escape_of[(unsigned char)s.p[i]];
-        if (!c)
-            continue;
-        buf_add(b, (struct str){ s.p + start, i - start });
-        start = i + 1;
-        if (c == 'u')
-            buf_addf(b, "\\u%04x", (unsigned)s.p[i]);
-        else
-            buf_add(b, (struct str){ (const char[]){ '\\', c }, 2 });
+        /* Near the ceiling only what is really needed is asked for. */
+        if (room > b->max - b->n)
+            room = escaped_length(part);
+        to = buf_room(b, room);
+        if (!to)
+            return;
+        b->n += (size_t)(put_escaped(to, part) - to);
+        s = str_from(s, part.n);
     }
-    buf_add(b, str_from(s, start));
     buf_addc(b, '"');
 }
 

@@ -279,6 +279,40 @@ static void escapes_are_found_wherever_they_stand(void **state)
     }
 }
 
+/* Strings are escaped piece by piece: every length about a piece's, with escapes anywhere, and
+ * a buffer with exactly the room. */
+static void long_strings_are_escaped_like_short_ones(void **state)
+{
+    static const char kinds[] = "abcdefg\n\"\\\x01\x1f/\x7f";
+    auto_buf text = BUF(20000);
+
+    for (size_t n = 0; n < 9000; n = n < 40 || (n > 4080 && n < 4120) ? n + 1 : n + 97) {
+        auto_buf want = BUF(80000);
+
+        buf_clear(&text);
+        buf_addc(&want, '"');
+        for (size_t i = 0; i < n; i++) {
+            char c = kinds[(i * 7 + i / 11 + n) % (sizeof kinds - 1)];
+
+            buf_addc(&text, c);
+            if (c == '\n')
+                buf_addz(&want, "\\n");
+            else if (c == '"' || c == '\\')
+                buf_addf(&want, "\\%c", c);
+            else if (c < 0x20)
+                buf_addf(&want, "\\u%04x", (unsigned)c);
+            else
+                buf_addc(&want, c);
+        }
+        buf_addc(&want, '"');
+        auto_buf fits = BUF(want.n), lacks = BUF(want.n - 1);
+        json_put_str(&fits, buf_str(&text));
+        json_put_str(&lacks, buf_str(&text));
+        assert_bytes(buf_str(&fits), buf_str(&want));
+        assert_true(lacks.over && !fits.over);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +325,7 @@ int main(void)
         cmocka_unit_test(the_writer_places_commas),
         cmocka_unit_test(the_writer_goes_64_levels_deep),
         cmocka_unit_test(misuse_of_the_writer_is_caught),
+        cmocka_unit_test(long_strings_are_escaped_like_short_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
