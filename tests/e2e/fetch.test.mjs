@@ -618,6 +618,25 @@ scenario('SV-11: at the end of input an open fetch is still answered; at a signa
     assert.ok((await t.kill('SIGTERM')).ms < 500 * slack);
 });
 
+scenario('SV-14: of many fetches 32 are under way, and the others follow in order; a cancelled one makes room', async place => {
+    const held = [];
+    const web = await site({ '/': (q, r) => held.push(r) });
+    const s = await open(place, web, [NO_ROBOTS]);
+    const calls = Array.from({ length: 40 }, (_, i) => s.call('fetch', { url: `${web.origin}/?${i}` }));
+    await until('32 have begun', () => held.length === 32);
+    await s.ping();
+    await sleep(50);
+    assert.equal(held.length, 32);
+    s.cancel(calls[0].id);
+    s.cancel(calls[39].id);
+    await until('the next one has begun', () => held.length === 33);
+    assert.equal(web.hits.at(-1), '/?32');
+    for (const r of held.splice(0)) r.end('x');
+    await until('the last ones have begun', () => held.length === 6);
+    for (const r of held.splice(0)) r.end('x');
+    for (const c of calls.slice(1, 39)) assert.equal((await c).isError, false);
+});
+
 scenario('a machine without libcurl says so, and what to install; the server itself works', async place => {
     place.write('lib/libcurl.so.4', 'no library');
     const s = await place.serve('fetch', [], { env: { LD_LIBRARY_PATH: place.path('lib') } });

@@ -15,6 +15,7 @@
 #include "servers/fetch/redirect.h"
 
 #define REFUSED_URL_SHOWN 1024 /* bytes of a URL that is not accepted, in the answer */
+#define AROUND_RESULT     ((size_t)4 << 10) /* of ANSWER_MAX: the id, name and version */
 #define ERROR_TEXT_MAX    ((size_t)64 << 10)
 
 struct errand {
@@ -25,6 +26,8 @@ struct errand {
     struct http_url url;      /* of the hop we are at */
     unsigned redirects;
     struct timer *deadline;
+    struct errand *next; /* of those that wait */
+    bool running;
 
     /* At most one of these at a time. */
     struct gate_check *checking;
@@ -42,7 +45,7 @@ struct errand {
 /* The result of prompts/get; a failure is a text like any other (FE-17). */
 static struct buf prompt_json(const struct errand *x, struct str text, bool failed)
 {
-    struct buf out = BUF(ANSWER_MAX);
+    struct buf out = BUF(ANSWER_MAX - AROUND_RESULT);
     auto_buf description = BUF(HTTP_URL_MAX + ERROR_TEXT_MAX);
     struct jw w = jw_to(&out);
 
@@ -78,8 +81,40 @@ static struct buf answer(const struct errand *x, struct str text, bool failed)
     return x->in.prompt ? prompt_json(x, text, failed) : tool_json(x, text, failed);
 }
 
+static void visit(struct errand *x);
+
+/* Room for one more. */
+static void let_in(struct fetcher *f)
+{
+    struct errand *x = f->waiting;
+
+    if (!x || f->running >= ERRAND_MAX)
+        return;
+    f->waiting = x->next;
+    f->running++;
+    x->running = true;
+    visit(x);
+}
+
+static void leave(struct errand *x)
+{
+    struct errand **at = &x->f->waiting;
+
+    if (x->running) {
+        x->f->running--;
+        return;
+    }
+    while (*at && *at != x)
+        at = &(*at)->next;
+    if (*at)
+        *at = x->next;
+}
+
 static void errand_free(struct errand *x)
 {
+    struct fetcher *f = x->f;
+
+    leave(x);
     timer_free(x->deadline);
     gate_cancel(x->checking);
     get_cancel(x->loading);
@@ -87,6 +122,7 @@ static void errand_free(struct errand *x)
     buf_free(&x->json);
     arena_free(&x->arena);
     free(x);
+    let_in(f);
 }
 
 static void fail_with(struct errand *x, struct str text)
@@ -181,8 +217,6 @@ static void render(struct errand *x, struct got *got)
 }
 
 /* ---- LOADING ---- */
-
-static void visit(struct errand *x);
 
 static void follow(struct errand *x, const char *location)
 {
@@ -338,7 +372,7 @@ static bool check_request(struct errand *x)
 
 void errand_start(struct fetcher *f, struct mcp_req *r, const struct errand_request *in)
 {
-    struct errand *x = NEW(struct errand);
+    struct errand *x = NEW(struct errand), **at = &f->waiting;
 
     x->f = f;
     x->r = r;
@@ -349,5 +383,8 @@ void errand_start(struct fetcher *f, struct mcp_req *r, const struct errand_requ
     x->deadline = timer_new(f->net.loop, on_deadline, x);
     timer_set(x->deadline, ERRAND_MS);
     mcp_req_on_cancel(r, on_cancel, x);
-    visit(x);
+    while (*at)
+        at = &(*at)->next;
+    *at = x;
+    let_in(f);
 }
