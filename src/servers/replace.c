@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "servers/replace.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 
 #define ACL_XATTR "system.posix_acl_access"
 #define ACL_MAX   8192 /* a thousand entries; one with more counts as not kept */
+
+static_assert(TEMP_NAME <= REPLACE_TEMP_NAME, "a name and its end fit");
 
 bool replace_is_temp(const char *name)
 {
@@ -90,8 +93,7 @@ static bool claim(int dir, const char *name, int fd)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Its name goes to name[TEMP_NAME]. -1 with errno. */
-static int make_temp(int dir, char *name, mode_t mode)
+int replace_make_temp(int dir, char name[REPLACE_TEMP_NAME], mode_t mode)
 {
     for (int i = 0; i < TEMP_TRIES; i++) {
         char hex[TEMP_HEX + 1];
@@ -114,38 +116,41 @@ static int make_temp(int dir, char *name, mode_t mode)
 }
 
 /*
- * The access control list of what stands there; without one, none, also where the directory
- * has a default for new files: in a file with a list the group's bits of the mode are the most
- * that anybody named in it may do. False when it cannot be kept.
+ * The access control list of `like`; without one, none, also where the directory has a default
+ * for new files: in a file with a list the group's bits of the mode are the most that anybody
+ * named in it may do. False when it cannot be kept.
  */
-static bool copy_acl(int fd, int dir, const char *name)
+static bool copy_acl(int fd, int like)
 {
     char acl[ACL_MAX];
-    auto_close int old = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    ssize_t n = old >= 0 ? fgetxattr(old, ACL_XATTR, acl, sizeof acl) : -1;
+    ssize_t n = like >= 0 ? fgetxattr(like, ACL_XATTR, acl, sizeof acl) : -1;
 
     if (n >= 0)
         return fsetxattr(fd, ACL_XATTR, acl, (size_t)n, 0) == 0;
-    if (old < 0 || (errno != ENODATA && errno != ENOTSUP))
+    if (like < 0 || (errno != ENODATA && errno != ENOTSUP))
         return false;
     return fremovexattr(fd, ACL_XATTR) == 0 || errno == ENODATA || errno == ENOTSUP;
 }
 
-/*
- * Owner, group, mode and access control list of what it will replace. Where the group or the
- * list cannot be kept, the bits of the group would be for others than they were meant for: then
- * it gets those of everybody.
- */
-static bool dress(int fd, int dir, const char *name, const struct stat *old)
+/* Where the group or the list cannot be kept, the bits of the group would be for others than
+ * they were meant for: then it gets those of everybody. */
+bool replace_dress(int fd, int like, const struct stat *st, mode_t keep)
 {
-    mode_t mode = old->st_mode & 01777;
-    bool same =
-        fchown(fd, old->st_uid, old->st_gid) == 0 || fchown(fd, (uid_t)-1, old->st_gid) == 0;
+    bool owned = fchown(fd, st->st_uid, st->st_gid) == 0;
+    bool grouped = owned || fchown(fd, (uid_t)-1, st->st_gid) == 0;
+    mode_t mode = st->st_mode & keep & (owned ? 07777 : 01777);
 
-    if (same && fchmod(fd, mode & ~(mode_t)070) == 0 && copy_acl(fd, dir, name))
+    if (grouped && fchmod(fd, mode & 01707) == 0 && copy_acl(fd, like))
         return fchmod(fd, mode) == 0;
     fremovexattr(fd, ACL_XATTR);
-    return fchmod(fd, (mode & ~(mode_t)070) | (mode & 07) << 3) == 0;
+    return fchmod(fd, (mode & 01707) | (mode & 07) << 3) == 0;
+}
+
+static bool dress_as(int fd, int dir, const char *name, const struct stat *old)
+{
+    auto_close int like = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    return replace_dress(fd, like, old, 01777);
 }
 
 /* What stands there: a regular file that we may write, or nothing. The link in a symbolic
@@ -166,7 +171,7 @@ static bool look_at_old(int dir, const char *name, struct stat *ret, bool *ret_e
 /* One try; false with errno, and nothing left behind. */
 static bool replace_once(int dir, const char *name, struct str content, mode_t fresh_mode)
 {
-    char temp[TEMP_NAME];
+    char temp[REPLACE_TEMP_NAME];
     struct stat old;
     bool exists;
     int sys;
@@ -174,11 +179,11 @@ static bool replace_once(int dir, const char *name, struct str content, mode_t f
     if (!look_at_old(dir, name, &old, &exists))
         return false;
     /* A new file has its mode from the start, so that umask and default ACLs count. */
-    auto_close int fd = make_temp(dir, temp, exists ? 0600 : fresh_mode);
+    auto_close int fd = replace_make_temp(dir, temp, exists ? 0600 : fresh_mode);
 
     if (fd < 0)
         return false;
-    if (file_write_all(fd, content, NULL) && (!exists || dress(fd, dir, name, &old)) &&
+    if (file_write_all(fd, content, NULL) && (!exists || dress_as(fd, dir, name, &old)) &&
         fsync(fd) == 0 && renameat(dir, temp, dir, name) == 0)
         return true;
     sys = errno;

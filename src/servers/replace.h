@@ -4,7 +4,7 @@
 #ifndef SYM_SERVERS_REPLACE_H
 #define SYM_SERVERS_REPLACE_H
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -25,6 +25,23 @@
  */
 bool replace_file(int dir, const char *name, struct str content, mode_t fresh_mode,
                   struct error *e);
+
+/*
+ * Its parts, for who copies a file instead of writing what is in memory.
+ *
+ * A new temp file in `dir`, open for writing, known to be ours and locked until it is closed;
+ * its name goes to `name`. Who made it renames or unlinks it. -1 with errno.
+ */
+#define REPLACE_TEMP_NAME 32
+int replace_make_temp(int dir, char name[REPLACE_TEMP_NAME], mode_t mode);
+
+/*
+ * Gives it owner and group, where permitted, mode and access control list of another file: `st`
+ * is that one's, `like` the file itself, open for reading; -1: it cannot be opened. Of the mode
+ * the bits in `keep` are taken over; setuid and setgid never without the owner. False with
+ * errno.
+ */
+bool replace_dress(int fd, int like, const struct stat *st, mode_t keep);
 
 /* A name that replace_file() may have left behind: listings and searches hide it. */
 bool replace_is_temp(const char *name);

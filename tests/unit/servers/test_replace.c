@@ -352,6 +352,38 @@ static void what_is_no_regular_file_is_not_replaced(void **state)
     assert_content("f", "f");
 }
 
+/* What a copy of another file is dressed as, by root and by who cannot give files away. */
+static bool dress_new(void)
+{
+    auto_close int like = openat(dir, "f", O_RDONLY | O_CLOEXEC);
+    struct stat st = look("f");
+    char name[REPLACE_TEMP_NAME];
+    auto_close int fd = replace_make_temp(dir, name, 0600);
+
+    return like >= 0 && fd >= 0 && replace_is_temp(name) &&
+           replace_dress(fd, like, &st, 07777) && renameat(dir, name, dir, "copy") == 0;
+}
+
+static void a_copy_is_never_setuid_for_another_owner(void **state)
+{
+    auto_arena a = ARENA;
+
+    if (geteuid() != 0) {
+        print_message("SKIP: needs root, to have a file of another owner\n");
+        skip();
+    }
+    assert_int_equal(chmod(tree, 0777), 0);
+    put("f", "x", 0600);
+    assert_int_equal(chown(in_tree(&a, "f"), 1234, 2345), 0);
+    assert_int_equal(chmod(in_tree(&a, "f"), 06755), 0);
+    assert_true(dress_new());
+    assert_int_equal(look("copy").st_uid, 1234);
+    assert_int_equal(look("copy").st_mode & 07777, 06755);
+    assert_int_equal(as_user(dress_new), 0);
+    assert_int_equal(look("copy").st_uid, 3000);
+    assert_int_equal(look("copy").st_mode & 07777, 0755);
+}
+
 /* ---- failures ---- */
 
 static void a_failed_write_leaves_the_old_file_and_no_temp_file(void **state)
@@ -554,6 +586,7 @@ int main(void)
         TEST(a_group_that_cannot_be_kept_leaves_no_rights_to_another),
         TEST(an_access_control_list_is_kept),
         TEST(a_default_list_of_the_directory_opens_no_existing_file),
+        TEST(a_copy_is_never_setuid_for_another_owner),
         TEST(a_read_only_file_stays_as_it_is),
         TEST(another_hard_link_keeps_the_old_content),
         TEST(what_is_no_regular_file_is_not_replaced),
