@@ -181,7 +181,7 @@ static const char *origin_of(struct arena *a, const struct http_url *u)
 bool http_url_parse(struct arena *a, struct str text, struct http_url *ret, struct error *e)
 {
     auto_parsed p = { .curl = http_lib(e) };
-    struct http_url u = { 0 };
+    struct http_url u = { .host = "" };
     char *path, *query;
 
     if (!p.curl || !check_text(text, e))

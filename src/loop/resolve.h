@@ -34,6 +34,6 @@ bool resolve_literal(const char *host, struct netaddr *ret);
  * appends to v, which has room for RESOLVE_MAX + 1 of which *n are used.
  */
 typedef bool (*resolve_source)(const char *host, struct netaddr *v, size_t *n, struct error *e);
-void resolve_use(resolve_source source);
+void resolve_use(resolve_source other);
 
 #endif

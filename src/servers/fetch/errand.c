@@ -73,7 +73,7 @@ static struct buf tool_json(const struct errand *x, struct str text, bool failed
     struct answer a = { .text = { (char *)(uintptr_t)text.p, text.n, 0, text.n, false },
                         .is_error = failed };
 
-    return answer_json(&a, server_def_of(x->f->server)); /* only reads */
+    return answer_json(&a, server_spec_of(x->f->server)); /* only reads */
 }
 
 static struct buf answer(const struct errand *x, struct str text, bool failed)

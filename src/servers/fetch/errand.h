@@ -42,6 +42,6 @@ struct errand_request {
 };
 
 /* Takes the request and answers it, also when the arguments are wrong (FE-2). */
-void errand_start(struct fetcher *f, struct mcp_req *r, const struct errand_request *t);
+void errand_start(struct fetcher *f, struct mcp_req *r, const struct errand_request *in);
 
 #endif

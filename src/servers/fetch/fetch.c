@@ -136,7 +136,7 @@ static void stop(void *ctx, struct server *server, bool at_once)
     server_stopped(server);
 }
 
-static const struct server_def definition = {
+static const struct server_spec definition = {
     .mcp = {
         .name = "mcp-fetch",
         .title = "Fetch",

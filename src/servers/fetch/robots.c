@@ -49,6 +49,15 @@ static void put_byte(struct buf *out, unsigned char c, bool raw)
         buf_addf(out, "%%%02X", c);
 }
 
+/* The byte that "%41" at the start of s stands for; -1 when there is none. */
+static int percent_byte(struct str s)
+{
+    int high = s.n >= 3 && s.p[0] == '%' ? hex(s.p[1]) : -1;
+    int low = high >= 0 ? hex(s.p[2]) : -1;
+
+    return low >= 0 ? high * 16 + low : -1;
+}
+
 /*
  * Percent signs are decoded for unreserved characters and upper-case for others; what a URL
  * must not hold is encoded. In a target '*' and '$' are plain characters, and encoded, so that
@@ -60,10 +69,10 @@ static struct str normalise(struct arena *a, struct str s, bool is_target)
 
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
+        int escaped = percent_byte(str_from(s, i));
 
-        if (c == '%' && i + 2 < s.n && hex(s.p[i + 1]) >= 0 && hex(s.p[i + 2]) >= 0) {
-            c = (unsigned char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2]));
-            put_byte(&out, c, is_unreserved(c));
+        if (escaped >= 0) {
+            put_byte(&out, (unsigned char)escaped, is_unreserved((unsigned char)escaped));
             i += 2;
         } else {
             bool special = c == '$' || (is_target && c == '*');
