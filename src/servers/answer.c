@@ -11,8 +11,8 @@
 
 #define ERROR_TEXT_MAX ((size_t)64 << 10)
 
-__attribute__((format(printf, 2, 0))) static bool set_error(struct answer *a,
-                                                            const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static bool set_error(struct answer *a, const char *fmt,
+                                                            va_list ap)
 {
     auto_buf text = BUF(ERROR_TEXT_MAX);
     va_list again;
@@ -93,7 +93,7 @@ static bool is_over(const struct answer *a, const struct buf *out)
     return a->text.over || a->content.over || a->structured.over || out->over;
 }
 
-struct buf answer_json(const struct answer *a, const struct server_def *def)
+struct buf answer_json(const struct answer *a, const struct server_spec *def)
 {
     struct buf out = BUF(ANSWER_MAX - AROUND_RESULT);
     struct answer instead = ANSWER;
@@ -113,7 +113,7 @@ struct buf answer_json(const struct answer *a, const struct server_def *def)
     return out;
 }
 
-void tool_reply(struct mcp_req *r, const struct server_def *def, struct answer *a)
+void tool_reply(struct mcp_req *r, const struct server_spec *def, struct answer *a)
 {
     auto_buf json = answer_json(a, def);
 

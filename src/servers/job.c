@@ -15,7 +15,7 @@ struct job *job_new(struct server *s, struct mcp_req *r)
 
     j->server = s;
     j->r = r;
-    j->def = server_def_of(s);
+    j->def = server_spec_of(s);
     j->arena = ARENA;
     j->answer = ANSWER;
     return j;

@@ -15,7 +15,7 @@ struct job {
     struct answer answer; /* filled by `run` */
     void *ctx;            /* the handler's own; may point into the arena */
     void (*cleanup)(struct job *j); /* optional: on the loop's thread, last of all */
-    const struct server_def *def;
+    const struct server_spec *def;
     /* the rest is job.c's */
     struct server *server;
     struct mcp_req *r; /* NULL once cancelled */

@@ -17,7 +17,7 @@
 #define TOOLS_MAX        ((size_t)1 << 20)
 
 struct server {
-    const struct server_def *def;
+    const struct server_spec *def;
     struct mcp_server_def mcp; /* def->mcp, with what `tools` gives */
     void *ctx;
     struct loop *loop;
@@ -62,7 +62,7 @@ static void put_tool(struct jw *w, const struct tool *t)
     jw_end(w);
 }
 
-static void put_tools(struct buf *out, const struct server_def *def)
+static void put_tools(struct buf *out, const struct server_spec *def)
 {
     struct jw w = jw_to(out);
 
@@ -83,7 +83,7 @@ static void on_tools_list(void *ctx, struct mcp_req *r)
 
 static void on_tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args)
 {
-    const struct server_def *def = self->def;
+    const struct server_spec *def = self->def;
 
     for (size_t i = 0; i < def->ntools; i++) {
         if (str_is(name, def->tools[i].name)) {
@@ -142,7 +142,7 @@ void server_stopped(struct server *s)
     loop_stop(s->loop);
 }
 
-int server_run(const struct server_def *def, void *ctx)
+int server_run(const struct server_spec *def, void *ctx)
 {
     struct server s = { .def = def, .mcp = def->mcp, .ctx = ctx, .tools = BUF(TOOLS_MAX) };
 
@@ -181,7 +181,7 @@ struct outlet *server_outlet(struct server *s)
     return s->outlet;
 }
 
-const struct server_def *server_def_of(const struct server *s)
+const struct server_spec *server_spec_of(const struct server *s)
 {
     return s->def;
 }

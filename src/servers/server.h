@@ -25,7 +25,7 @@ struct tool {
 
 struct server;
 
-struct server_def {
+struct server_spec {
     /* Name, instructions, cache scope, and the hooks of prompts and resources; all hooks get
      * server_run()'s ctx. The tools_* members stay NULL: they are made from `tools`. version:
      * NULL is ours. */
@@ -48,10 +48,10 @@ struct server_def {
 
 /* Serves until stdin closes, stdout closes or a signal comes (SV-11); the exit status. A job
  * that is stuck in the kernel then is left behind: the process ends here. */
-int server_run(const struct server_def *def, void *ctx);
+int server_run(const struct server_spec *def, void *ctx);
 
 struct outlet *server_outlet(struct server *s);
-const struct server_def *server_def_of(const struct server *s);
+const struct server_spec *server_spec_of(const struct server *s);
 struct loop *server_loop(struct server *s);
 struct mcp_server *server_mcp(struct server *s);
 void server_stopped(struct server *s);
@@ -78,11 +78,11 @@ struct answer {
 __attribute__((format(printf, 2, 3))) bool answer_error(struct answer *a, const char *fmt, ...);
 void answer_free(struct answer *a);
 /* The CallToolResult, to be freed; too long a one has become the error of SV-30. Any thread. */
-struct buf answer_json(const struct answer *a, const struct server_def *def);
+struct buf answer_json(const struct answer *a, const struct server_spec *def);
 
 /* Answers and frees `a`'s buffers. Too long: a tool error that names the size and the server's
  * split_advice (SV-30). `def` is the server's definition, for that. */
-void tool_reply(struct mcp_req *r, const struct server_def *def, struct answer *a);
+void tool_reply(struct mcp_req *r, const struct server_spec *def, struct answer *a);
 /* The error result with this text (SV-18). */
 __attribute__((format(printf, 2, 3))) void tool_fail(struct mcp_req *r, const char *fmt, ...);
 

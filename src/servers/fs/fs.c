@@ -34,7 +34,7 @@ static void on_roots_changed(void *ctx)
     roots_changed(((struct fs *)ctx)->roots);
 }
 
-static const struct server_def definition = {
+static const struct server_spec definition = {
     .mcp = {
         .name = "mcp-filesystem",
         .title = "Filesystem",

@@ -58,7 +58,7 @@ static void on_stop(void *ctx, struct server *s, bool at_once)
     server_stopped(s);
 }
 
-static const struct server_def definition = {
+static const struct server_spec definition = {
     .mcp = {
         .name = "mcp-memory",
         .title = "Memory",
@@ -116,7 +116,7 @@ int memory_run(const struct memory_opts *o)
 {
     auto_arena a = ARENA;
     struct memory m = { .last = &m.first };
-    struct server_def def = definition;
+    struct server_spec def = definition;
     struct error e;
     const char *path = absolute(&a, chosen(o), &e);
     int status;

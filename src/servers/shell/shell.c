@@ -226,7 +226,7 @@ static void on_stop(void *ctx, struct server *server, bool at_once)
 int shell_run(const struct shell_opts *o)
 {
     struct shell s = { 0 };
-    struct server_def def = {
+    struct server_spec def = {
         .mcp = {
             .name = "mcp-shell",
             .title = "Shell",

@@ -90,7 +90,7 @@ static const char *user_home(bool wanted)
 }
 
 /* Everything of the definition but the skills themselves. */
-static struct server_def definition(const struct tool *tool, size_t ntools)
+static struct server_spec definition(const struct tool *tool, size_t ntools)
 {
     static const struct mcp_extension extension = { SKILLS_EXTENSION,
                                                     "{\"directoryRead\":true}" };
@@ -100,7 +100,7 @@ static struct server_def definition(const struct tool *tool, size_t ntools)
         { "resources/directory/read", skills_directory_read },
     };
 
-    return (struct server_def){
+    return (struct server_spec){
         .mcp = {
             .name = "mcp-skills",
             .title = "Skills",
@@ -124,7 +124,7 @@ int skills_run(const struct skills_opts *o)
 {
     struct skills s = { .digests = digests_new() };
     auto_buf description = BUF(TOOL_TEXT_MAX), input = BUF(TOOL_TEXT_MAX);
-    struct server_def def;
+    struct server_spec def;
     struct tool tool;
     struct error e;
     int status;

@@ -3,7 +3,7 @@
 
 #include "servers/server.h"
 
-static const struct server_def def = { .split_advice = "use head or tail" };
+static const struct server_spec def = { .split_advice = "use head or tail" };
 
 static void check(struct answer *a, const char *want)
 {

@@ -47,7 +47,7 @@ static void run_echo(void *ctx, struct mcp_req *r, yyjson_val *args)
     }
     buf_addf(&a.text, "%lld", (long long)v.n);
     a.structured_text = true;
-    tool_reply(r, server_def_of(t->s), &a);
+    tool_reply(r, server_spec_of(t->s), &a);
 }
 
 struct toy_job {
@@ -178,7 +178,7 @@ static void stop(void *ctx, struct server *s, bool at_once)
 static int serve(const char *what)
 {
     struct toy t = { .slow_stop = !strcmp(what, "slow") };
-    struct server_def def = {
+    struct server_spec def = {
         .mcp = { .name = "toy", .instructions = "play" },
         .tools = tools,
         .ntools = ARRAY_LEN(tools),

@@ -120,7 +120,7 @@ static void signals_have_their_names(void **state)
 /* SV-30: two streams of the costliest bytes still make one answer. */
 static void the_largest_outcome_is_an_answer(void **state)
 {
-    static const struct server_def def = { .split_advice = "x" };
+    static const struct server_spec def = { .split_advice = "x" };
     struct outcome o = outcome(0, 0, false, "", "");
     struct answer a = ANSWER;
     auto_buf bytes = BUF((size_t)4 << 20), json = BUF(0);
