@@ -134,9 +134,12 @@ export const toml = table => Object.entries(table).filter(([, v]) => v !== undef
     .map(([k, v]) => `${key(k)} = ${value(v)}\n`).join('');
 
 // --- Place ------------------------------------------------------------------------------------------------------------
+/** Where files cost no disk: for tests that wait for thousands of fsyncs, and are about something else. */
+const ram = () => { try { fs.accessSync('/dev/shm', fs.constants.W_OK); return '/dev/shm'; } catch { return os.tmpdir(); } };
+
 export class Place {
-    constructor() {
-        this.dir = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'sym-e2e-')));
+    constructor({ inRam = false } = {}) {
+        this.dir = fs.realpathSync(fs.mkdtempSync(path.join(inRam ? ram() : os.tmpdir(), 'sym-e2e-')));
         this.home = path.join(this.dir, 'symposium');
         this.workspace = path.join(this.dir, 'work');
         this.mark = randomBytes(12).toString('hex');
@@ -594,9 +597,9 @@ export const basic = (more = {}) => ({
 /** A test with a Place of its own, closed and checked at the end. */
 export function scenario(name, opts, body) {
     if (typeof opts === 'function') [opts, body] = [{}, opts];
-    const { secret = true, ...rest } = opts;
+    const { secret = true, inRam = false, ...rest } = opts;
     test(name, rest, async t => {
-        const place = new Place();
+        const place = new Place({ inRam });
         let failed;
         try { await body(place, t); } catch (e) { failed = e; }
         try { await place.close({ secret }); } catch (e) { failed ??= e; }

@@ -329,7 +329,7 @@ async function addMany(s, who, n, inFlight = 4) {
     }));
 }
 
-scenario('SEC-69 ME-5: two processes that add 1,000 entities each leave 2,000', { timeout: 600000 }, async place => {
+scenario('SEC-69 ME-5: two processes that add 1,000 entities each leave 2,000', { timeout: 600000, inRam: true }, async place => {
     const two = [await memory(place), await memory(place)];
     await Promise.all(two.map((s, i) => addMany(s, `p${i}`, 1000)));
     const names = new Set((await graphOf(two[0])).entities.map(e => e.name));
@@ -338,7 +338,7 @@ scenario('SEC-69 ME-5: two processes that add 1,000 entities each leave 2,000', 
     assert.equal(place.read('m.jsonl').split('\n').length, 2001);
 });
 
-scenario('ME-5: four processes make 500 mutations each, of every kind, and none is lost', { timeout: 600000 }, async place => {
+scenario('ME-5: four processes make 500 mutations each, of every kind, and none is lost', { timeout: 600000, inRam: true }, async place => {
     const four = await Promise.all([0, 1, 2, 3].map(() => memory(place)));
     await Promise.all(four.map(async (s, p) => {
         const name = i => `p${p}-${i}`;
@@ -409,7 +409,7 @@ function randomCalls(seed) {
 }
 
 scenario('ME-2 ME-16..ME-21: the TypeScript server and ours take turns on one file for 1,000 random calls, with equal answers and graphs',
-    { timeout: 600000 }, async place => {
+    { timeout: 600000, inRam: true }, async place => {
     if (!fs.existsSync(npm('@modelcontextprotocol/server-memory'))) return;
     const [one, two] = ['m.jsonl', 'theirs.jsonl'].map(f => place.path(f));
     const ours = await memory(place);
@@ -435,7 +435,7 @@ scenario('ME-2 ME-16..ME-21: the TypeScript server and ours take turns on one fi
 });
 
 scenario('kill -9 at any moment of a write: the file is the old or the new one, what was answered is in it, no temp file outlives the next write',
-    { timeout: 900000 }, async place => {
+    { timeout: 900000, inRam: true }, async place => {
     const rounds = slow ? 1000 : 60;
     const answered = new Set();
     const file = place.path('m.jsonl');
