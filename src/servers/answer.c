@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "servers/server.h"
 
 /* Of ANSWER_MAX, for what stands around a result: the id, the name and version of the server.
@@ -14,16 +15,19 @@
 __attribute__((format(printf, 2, 0))) static bool set_error(struct answer *a, const char *fmt,
                                                             va_list ap)
 {
-    auto_buf text = BUF(ERROR_TEXT_MAX);
+    auto_buf text = BUF(ERROR_TEXT_MAX + 8);
     va_list again;
     int n;
 
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
-    if (n > 0 && (size_t)n < ERROR_TEXT_MAX) {
-        vsnprintf(buf_room(&text, (size_t)n + 1), (size_t)n + 1, fmt, ap);
-        text.n = (size_t)n;
+    if (n > 0) {
+        /* With the rest of a character that the cut would split. */
+        size_t size = (size_t)n < text.max ? (size_t)n + 1 : text.max;
+
+        vsnprintf(buf_room(&text, size), size, fmt, ap);
+        text.n = utf8_cut((struct str){ text.p, size - 1 }, ERROR_TEXT_MAX).n;
     }
     /* The arguments may point into what is thrown away now. */
     answer_free(a);

@@ -74,7 +74,8 @@ struct answer {
     ((struct answer){ \
         .text = BUF(ANSWER_MAX), .content = BUF(ANSWER_MAX), .structured = BUF(ANSWER_MAX) })
 
-/* Makes it an error with this text, whatever it held; returns false. */
+/* Makes it an error with this text, whatever it held; returns false. A text over 64 KiB is cut
+ * off there. */
 __attribute__((format(printf, 2, 3))) bool answer_error(struct answer *a, const char *fmt, ...);
 void answer_free(struct answer *a);
 /* The CallToolResult, to be freed; too long a one has become the error of SV-30. Any thread. */

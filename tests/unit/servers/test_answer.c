@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "../check.h"
 
+#include "base/utf8.h"
 #include "servers/server.h"
 
 static const struct server_spec def = { .split_advice = "use head or tail" };
@@ -54,6 +55,23 @@ static void an_error_replaces_all_that_was_there(void **state)
     (void)state;
 }
 
+/* What is quoted may be as long as a request; there is a text all the same. */
+static void a_long_error_is_cut_between_characters(void **state)
+{
+    auto_buf long_name = BUF(100000);
+    struct answer a = ANSWER;
+
+    buf_addc(&long_name, 'x');
+    for (int i = 0; i < 30000; i++)
+        buf_addz(&long_name, "\xe2\x82\xac");
+    assert_false(answer_error(&a, "%s", buf_z(&long_name)));
+    assert_in_range(a.text.n, (64 << 10) - 8, 64 << 10);
+    assert_true(utf8_valid(buf_str(&a.text)));
+    assert_true(str_starts(buf_str(&long_name), buf_str(&a.text)));
+    answer_free(&a);
+    (void)state;
+}
+
 /* SV-30: as large as the line may be, with room for what stands around the result. */
 static void an_answer_too_large_names_its_size_and_the_way_out(void **state)
 {
@@ -99,6 +117,7 @@ int main(void)
         cmocka_unit_test(an_answer_has_one_text_or_its_own_blocks),
         cmocka_unit_test(structured_text_is_the_text_again),
         cmocka_unit_test(an_error_replaces_all_that_was_there),
+        cmocka_unit_test(a_long_error_is_cut_between_characters),
         cmocka_unit_test(an_answer_too_large_names_its_size_and_the_way_out),
     };
 
