@@ -119,6 +119,10 @@ scenario('SH-4: what cannot be executed is an error with the words of its errno'
     assert.equal(await s.fails(TOOL, { program: 'echo', args: ['x'.repeat(200_000)] }), 'Failed to spawn echo: Argument list too long');
     assert.equal(await s.fails(TOOL, { program: 'echo', args: Array(60_000).fill('y'.repeat(100)) }), 'Failed to spawn echo: Argument list too long');
     for (const args of [{ program: 'echo', args: ['a\0b'] }, { program: 'ec\0ho' }]) assert.match(await s.fails(TOOL, args), /^Failed to spawn ec.*NUL/);
+    const long = 'p'.repeat(100_000);
+    for (const [program, why] of [[`/${long}`, 'File name too long'], [long, 'No such file or directory']])
+        assert.equal(await s.fails(TOOL, { program }), `Failed to spawn ${program.slice(0, 4096)}: ${why}`);
+    assert.match(await s.fails(TOOL, { program: long, args: ['\0'] }), /^Failed to spawn p{4096}: an argument contains a NUL byte$/);
     assert.equal(await stdout(s, { program: 'echo', args: ['still here'] }), 'still here\n');
 });
 

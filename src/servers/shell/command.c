@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,9 +176,15 @@ static void on_bytes(void *ctx, enum child_stream stream, struct str bytes)
         capture_add(stream == CHILD_STDOUT ? &c->outcome.out : &c->outcome.err, bytes);
 }
 
+/* A name that no system call takes is not repeated whole. */
+static const char *not_spawned(struct command *c, const char *why)
+{
+    return arena_printf(&c->arena, "Failed to spawn %.*s: %s", PATH_MAX, c->spec.program, why);
+}
+
 static void fail_spawn(struct command *c, int err)
 {
-    fail(c, arena_printf(&c->arena, "Failed to spawn %s: %s", c->spec.program, strerror(err)));
+    fail(c, not_spawned(c, strerror(err)));
 }
 
 static void on_exit_(void *ctx, const struct child_exit *how)
@@ -229,8 +236,7 @@ static void start(struct command *c)
     c->began = clock_ms();
     c->child = child_start(server_loop(c->all->server), &o, &ops, c, &c->why);
     if (!c->child) {
-        fail(c, arena_printf(&c->arena, "Failed to spawn %s: %s", c->spec.program,
-                             c->why.sys ? strerror(c->why.sys) : c->why.msg));
+        fail(c, not_spawned(c, c->why.sys ? strerror(c->why.sys) : c->why.msg));
         return;
     }
     c->timer = timer_new(server_loop(c->all->server), on_timeout, c);
@@ -280,8 +286,7 @@ static void find(void *ctx, struct work *w)
         return;
     c->path = program_find(&c->arena, c->cwd, c->spec.program, path_of(env), &err);
     if (!c->path)
-        error_set(&c->why, ERR_NOT_FOUND, "Failed to spawn %s: %s", c->spec.program,
-                  strerror(err));
+        error_set(&c->why, ERR_NOT_FOUND, "%s", not_spawned(c, strerror(err)));
 }
 
 static void on_found(void *ctx, bool cancelled)

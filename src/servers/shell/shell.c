@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static bool read_spec(struct mcp_req *r, yyjson_val *args, struct command_spec *
     if (x.has_cwd)
         ret->cwd = x.cwd.p ? x.cwd : STR("");
     if (!make_argv(a, x.program, &x.args, &ret->argv)) {
-        tool_fail(r, "Failed to spawn %s: an argument contains a NUL byte",
+        tool_fail(r, "Failed to spawn %.*s: an argument contains a NUL byte", PATH_MAX,
                   arena_z(a, x.program));
         return false;
     }
