@@ -35,21 +35,25 @@ struct jail {
 
 /* ---- removing a tree ---- */
 
+/*
+ * With all rights for its owner, who may have taken them away: without, nothing in it can be
+ * removed (Go's module cache is made so), and it cannot be moved. They are given back through a
+ * descriptor, so that a link put in its place is not followed.
+ */
 static DIR *open_dir(int parent, const char *name)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    auto_close int at = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+    struct stat st;
     DIR *d;
+    int fd;
 
-    if (fd < 0 && errno == EACCES) {
-        /* Its owner took the rights away. Given back through a descriptor, so that a link put
-         * in its place is not followed. */
-        char path[64];
-        auto_close int at = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-        snprintf(path, sizeof path, "/proc/self/fd/%d", at);
-        if (at >= 0 && chmod(path, S_IRWXU) == 0)
-            fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
+    if (at < 0 || fstat(at, &st) != 0)
+        return NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", at);
+    if ((st.st_mode & S_IRWXU) != S_IRWXU)
+        chmod(path, S_IRWXU);
+    fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     d = fd < 0 ? NULL : fdopendir(fd);
     if (fd >= 0 && !d)
         close(fd);
@@ -73,7 +77,7 @@ static bool unlink_any(int dir, const char *name)
  */
 static void empty_into(int top, const char *name, unsigned *serial)
 {
-    DIR *d = open_dir(top, name);
+    DIR *d = open_dir(top, name), *sub;
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
@@ -81,6 +85,9 @@ static void empty_into(int top, const char *name, unsigned *serial)
 
         if (is_dots(e->d_name) || unlink_any(dirfd(d), e->d_name))
             continue;
+        sub = open_dir(dirfd(d), e->d_name);
+        if (sub)
+            closedir(sub);
         snprintf(moved, sizeof moved, MOVED_PREFIX "%u", (*serial)++);
         if (renameat(dirfd(d), e->d_name, top, moved) != 0)
             log_debug("cannot move '%s' to remove it: %s", e->d_name, strerror(errno));

@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "lockdown/landlock.h"
@@ -128,12 +130,47 @@ static void a_tree_of_any_shape_is_removed(void **state)
     (void)state;
 }
 
+/* As who is not root: what others call read-only is so for its owner too. */
+static bool read_only_tree_is_removed(int dir)
+{
+    static const char *const dirs[] = { "ro", "ro/a", "ro/a/b", "ro/c" };
+
+    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(3000) != 0 || setuid(3000) != 0))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
+        if (mkdirat(dir, dirs[i], 0700) != 0)
+            return false;
+    close(openat(dir, "ro/a/b/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0400));
+    close(openat(dir, "ro/c/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0400));
+    fchmodat(dir, "ro/a/b", 0555, 0);
+    fchmodat(dir, "ro/c", 0, 0);
+    fchmodat(dir, "ro/a", 0555, 0);
+    fchmodat(dir, "ro", 0555, 0);
+    return jail_remove_tree(dir, "ro");
+}
+
+static void read_only_directories_are_removed(void **state)
+{
+    auto_close int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status;
+    pid_t pid;
+
+    assert_int_equal(chmod(base, 0777), 0);
+    pid = fork();
+    if (pid == 0)
+        _exit(!read_only_tree_is_removed(dir));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    (void)state;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tmpdir_is_made_named_and_removed),
         cmocka_unit_test(one_that_was_left_behind_is_removed),
         cmocka_unit_test(a_tree_of_any_shape_is_removed),
+        cmocka_unit_test(read_only_directories_are_removed),
     };
 
     if (!landlock_abi() || !seccomp_available()) {
