@@ -186,21 +186,27 @@ static struct str indent_of(struct str line)
     return str_upto(line, n);
 }
 
-static bool alike(struct str a, struct str b)
+/* Without the white space at their ends. It is taken off once, however often a line is compared
+ * afterwards: there may be megabytes of it. */
+static struct str *bare(const struct lines *l)
 {
-    return str_eq(str_trim(a), str_trim(b));
+    struct str *v = mem_alloc(l->n * sizeof *v);
+
+    for (size_t i = 0; i < l->n; i++)
+        v[i] = str_trim(l->v[i]);
+    return v;
 }
 
 /* For each beginning of the wanted lines: the longest other beginning that it ends with (Knuth,
  * Morris and Pratt), so that the text is read once. */
-static size_t *fallbacks(const struct lines *want)
+static size_t *fallbacks(const struct str *want, size_t n)
 {
-    size_t *back = mem_alloc((want->n + 1) * sizeof *back);
+    size_t *back = mem_alloc((n + 1) * sizeof *back);
 
-    for (size_t i = 1, k = 0; i < want->n; i++) {
-        while (k && !alike(want->v[i], want->v[k]))
+    for (size_t i = 1, k = 0; i < n; i++) {
+        while (k && !str_eq(want[i], want[k]))
             k = back[k];
-        k += alike(want->v[i], want->v[k]);
+        k += str_eq(want[i], want[k]);
         back[i + 1] = k;
     }
     return back;
@@ -209,17 +215,17 @@ static size_t *fallbacks(const struct lines *want)
 /* The number of the first line of the first run alike; SIZE_MAX when there is none. */
 static size_t find_lines(struct str text, const struct lines *want)
 {
-    auto_free size_t *back = fallbacks(want);
+    auto_free struct str *wanted = bare(want);
+    auto_free size_t *back = fallbacks(wanted, want->n);
     bool more = true;
     struct str line;
 
     for (size_t i = 0, k = 0; more; i++) {
         more = str_cut(text, '\n', &line, &text);
-        if (!more)
-            line = text;
-        while (k && !alike(line, want->v[k]))
+        line = str_trim(more ? line : text);
+        while (k && !str_eq(line, wanted[k]))
             k = back[k];
-        k += alike(line, want->v[k]);
+        k += str_eq(line, wanted[k]);
         if (k == want->n)
             return i + 1 - want->n;
     }
