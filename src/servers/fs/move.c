@@ -8,14 +8,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/rand.h"
 #include "servers/fs/fs_impl.h"
+#include "servers/replace.h"
 
 #define COPY_BLOCK ((size_t)1 << 20)
 
@@ -90,16 +89,12 @@ static bool copy_bytes(const struct move *m, int from, int to)
     }
 }
 
-/* Owner where that is permitted, mode, time of the last change. Whoever may not give it to the
- * owner must not hand on the right to act as that one. */
-static bool dress(int fd, const struct stat *st)
+/* Owner, mode and access list as far as they can be kept, time of the last change. */
+static bool dress(int fd, int like, const struct stat *st)
 {
     struct timespec times[2] = { st->st_atim, st->st_mtim };
-    mode_t mode = st->st_mode & 07777;
 
-    if (fchown(fd, st->st_uid, st->st_gid) != 0)
-        mode &= 01777;
-    return fchmod(fd, mode) == 0 && futimens(fd, times) == 0;
+    return replace_dress(fd, like, st, 07777) && futimens(fd, times) == 0;
 }
 
 /* The open source is still what its name leads to. */
@@ -117,9 +112,7 @@ static bool copy_to(const struct move *m, int from, int to, const char *temp)
 {
     int sys;
 
-    /* A sweep of temp files leaves alone what is locked. */
-    flock(to, LOCK_EX | LOCK_NB);
-    if (copy_bytes(m, from, to) && dress(to, &m->st) && fsync(to) == 0) {
+    if (copy_bytes(m, from, to) && dress(to, from, &m->st) && fsync(to) == 0) {
         if (rename_fresh(m->to.dir, temp, m->to.dir, m->to.name))
             return true;
         if ((errno == EINVAL || errno == ENOSYS) &&
@@ -136,7 +129,7 @@ static bool copy_to(const struct move *m, int from, int to, const char *temp)
 
 static bool copy_file(const struct move *m, const char **ret_why)
 {
-    char hex[17], temp[64];
+    char temp[REPLACE_TEMP_NAME];
     auto_close int from =
         openat(m->from.dir, m->from.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -144,10 +137,7 @@ static bool copy_file(const struct move *m, const char **ret_why)
         return failed(ret_why);
     if (!is_same(m, from))
         return refuse(ret_why, "the source was replaced meanwhile");
-    rand_hex(hex, 8);
-    snprintf(temp, sizeof temp, ".symposium-%s.tmp", hex);
-    auto_close int to =
-        openat(m->to.dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    auto_close int to = replace_make_temp(m->to.dir, temp, 0600);
     if (to < 0 || !copy_to(m, from, to, temp))
         return failed(ret_why);
     auto_close int dir = openat(m->to.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

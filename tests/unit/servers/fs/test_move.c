@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "fs_check.h"
 
+#include <sys/xattr.h>
 #include <time.h>
 
 static struct fs_args move(const char *source, const char *destination)
@@ -151,6 +152,57 @@ static void a_file_crosses_with_its_mode_and_time(void **state)
     remove_tree(other);
 }
 
+/* user::rw- user:1234:rw- group::--- mask::rw- other::---, as the kernel stores it */
+static const struct {
+    uint32_t version;
+    struct {
+        uint16_t tag, perm;
+        uint32_t id;
+    } v[5];
+} list = { 2,
+           { { 0x01, 6, UINT32_MAX },
+             { 0x02, 6, 1234 },
+             { 0x04, 0, UINT32_MAX },
+             { 0x10, 6, UINT32_MAX },
+             { 0x20, 0, UINT32_MAX } } };
+
+static ssize_t acl_size(const char *path)
+{
+    return getxattr(path, "system.posix_acl_access", NULL, 0);
+}
+
+/* The group's bits of a file with an access control list are the list's mask: without the list
+ * they would open the copy to its group. */
+static void what_a_file_allows_crosses_with_it_or_is_less(void **state)
+{
+    struct place *p = *state;
+    const char *other = other_file_system(p), *to;
+    struct stat st;
+
+    if (!other)
+        skip();
+    put(p, "program", "x");
+    assert_int_equal(chmod(at(p, "program"), 04751), 0);
+    to = path_join(&p->arena, other, "program");
+    assert_false(call(p, fs_move, move("program", to)).failed);
+    assert_int_equal(stat(to, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 04751);
+
+    put(p, "shared", "x");
+    assert_int_equal(chmod(at(p, "shared"), 0600), 0);
+    if (setxattr(at(p, "shared"), "system.posix_acl_access", &list, sizeof list, 0) == 0) {
+        assert_int_equal(stat(at(p, "shared"), &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0660);
+        to = path_join(&p->arena, other, "shared");
+        assert_false(call(p, fs_move, move("shared", to)).failed);
+        assert_int_equal(stat(to, &st), 0);
+        assert_int_equal(st.st_mode & 07777, acl_size(to) > 0 ? 0660 : 0600);
+    } else {
+        print_message("SKIP in part: this file system has no access control lists\n");
+    }
+    remove_tree(other);
+}
+
 /* ---- get_file_info (FS-18) ---- */
 
 static void the_state_of_a_file_is_told_line_by_line(void **state)
@@ -188,6 +240,7 @@ int main(void)
         PLACE_TEST(what_cannot_be_moved_says_why),
         PLACE_TEST(a_root_and_what_holds_it_stay),
         PLACE_TEST(a_file_crosses_with_its_mode_and_time),
+        PLACE_TEST(what_a_file_allows_crosses_with_it_or_is_less),
         PLACE_TEST(the_state_of_a_file_is_told_line_by_line),
     };
 
