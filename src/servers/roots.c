@@ -227,6 +227,11 @@ bool roots_wait(struct roots *o, struct mcp_req *r, yyjson_val *args,
     if (!o->may_ask || !mcp_req_has_roots(r))
         return false;
     if (!o->asking && !o->asked) {
+        /* An earlier answer may still be looked at, longer than anybody waits: it has no say
+         * any more. */
+        if (o->look)
+            o->look->roots = NULL;
+        o->look = NULL;
         o->asked = true; /* whatever comes of it: a silent client delays only these calls */
         o->asking =
             mcp_server_list_roots(server_mcp(o->server), ROOTS_WAIT_MS, on_roots, o, NULL);
