@@ -33,7 +33,8 @@ struct gate {
 };
 
 struct gate_check {
-    struct gate *gate;
+    struct gate *gate; /* gone when nobody waits any more */
+    struct str token;  /* the gate's */
     struct arena arena;
     gate_fn done; /* NULL: nobody waits any more */
     void *ctx;
@@ -198,7 +199,7 @@ static void on_run(void *ctx, struct work *w)
 
     (void)w;
     if (c->fresh)
-        parse(c->site, c->gate->token);
+        parse(c->site, c->token);
     c->allowed = !c->site->robots || robots_allows(c->site->robots, str_of(c->target));
 }
 
@@ -311,6 +312,7 @@ struct gate_check *gate_start(struct gate *g, const struct http_url *url, gate_f
     struct gate_check *c = NEW(struct gate_check);
 
     c->gate = g;
+    c->token = g->token;
     c->done = done;
     c->ctx = ctx;
     c->url = arena_z(&c->arena, str_of(url->text));
