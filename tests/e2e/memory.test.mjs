@@ -409,7 +409,7 @@ function randomCalls(seed) {
 }
 
 scenario('ME-2 ME-16..ME-21: the TypeScript server and ours take turns on one file for 1,000 random calls, with equal answers and graphs',
-    { timeout: 600000, inRam: true }, async place => {
+    { timeout: 600000, inRam: true }, async (place, t) => {
     if (!fs.existsSync(npm('@modelcontextprotocol/server-memory'))) {
         t.skip('no server of npm');
         return;
