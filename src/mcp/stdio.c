@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/lines.h"
@@ -31,6 +32,10 @@
  * stdin. */
 #define TICK_MS 50
 
+/* After the end of stdin: a client that takes nothing of what waits for it for so long is gone,
+ * though something still holds its end of stdout. */
+#define UNREAD_MS 10000
+
 /* At the end, as long as the client goes on reading: in all, in times of flush_ms. */
 #define FLUSH_ROUNDS 5
 
@@ -43,6 +48,8 @@ struct mcp_stdio {
     struct signals *signals;
     struct timer *tick;
     bool eof, over;
+    size_t unread;        /* after the end of stdin: what waited at the last look */
+    int64_t unread_since; /* that it is as much */
     int flush_ms;
     unsigned flush_rounds;
     size_t unflushed; /* at the last look */
@@ -87,6 +94,18 @@ static bool reader_gone(void)
     struct pollfd fd = { .fd = STDOUT_FD, .events = 0 };
 
     return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/* Nor will anybody, as it seems. */
+static bool reader_asleep(struct mcp_stdio *s)
+{
+    size_t now = pipe_queued(s->out);
+
+    if (now == 0 || now != s->unread) {
+        s->unread = now;
+        s->unread_since = clock_ms();
+    }
+    return clock_ms() - s->unread_since >= UNREAD_MS && now > 0;
 }
 
 /* ---- input ---- */
@@ -160,7 +179,7 @@ static void on_tick(void *ctx)
 {
     struct mcp_stdio *s = ctx;
 
-    if (s->eof && reader_gone()) {
+    if (s->eof && (reader_gone() || reader_asleep(s))) {
         finish(s, STDIO_HANGUP);
     } else if (s->eof || is_congested(s)) {
         timer_set(s->tick, TICK_MS);

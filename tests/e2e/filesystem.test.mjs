@@ -3,7 +3,7 @@
 // The filesystem server over its protocol: what its tools say of themselves, what they do with files that are not what they seem,
 // walks beside other calls, a client's roots, and the same calls to the server of npm. Each tool by itself: tests/unit/servers/fs.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -266,6 +266,20 @@ scenario('SV-14 FS-15 FS-17: walks do not delay other calls, tell their progress
     assert.deepEqual(told, [...new Set(told)].sort((a, b) => a - b), 'it grows');
     await sleep(100);
     for (const w of long) assert.ok(!s.messages.some(({ m }) => m.id === w.id && m.method === undefined), 'a cancelled call is not answered');
+});
+
+scenario('SV-11: after the end of its input a client that reads nothing is not waited for, though it holds the pipe', async place => {
+    place.write('in/big.txt', 'x'.repeat(6_000_000));
+    const child = spawn(bin, ['filesystem', place.path('in')], { env: place.env(), stdio: ['pipe', 'pipe', 'ignore'] });
+    const exit = once(child, 'exit');
+    const say = (id, method, params) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    child.stdout.pause();
+    say(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'e2e', version: '1' } });
+    for (let id = 1; id <= 20; id++) say(id, 'tools/call', { name: 'read_text_file', arguments: { path: 'big.txt' } });
+    child.stdin.end();
+    const end = await Promise.race([exit, sleep(15_000 * slack)]);
+    child.kill('SIGKILL');
+    assert.deepEqual(end, [0, null]);
 });
 
 scenario('FS-7 SV-14: edits of one file that are sent at the same time are all in it in the end', async place => {
