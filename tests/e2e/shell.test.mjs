@@ -325,6 +325,15 @@ scenario('SH-8 SEC-67: the environment is inherited unchanged, and never logged'
     for (const text of ['tok-5ba1d7c2e9', 'API_TOKEN', 'WITH_SPACE', place.canary]) assert.ok(!s.stderr.includes(text), `${text} in:\n${s.stderr}`);
 });
 
+scenario('SV-9: SYMPOSIUM_LOG shows what its level says, and no more', async place => {
+    for (const [level, debug] of [[undefined, false], ['error', false], ['info', false], ['debug', true], ['trace', true]]) {
+        const s = await open(place, undefined, { env: { SYMPOSIUM_LOG: level } });
+        await structured(s, { program: 'true' });
+        await s.close();
+        assert.equal(/^symposium: debug: child /m.test(s.stderr), debug, `${level}: ${s.stderr}`);
+    }
+});
+
 // --- the sandbox --------------------------------------------------------------------------------------------------------
 const landlocked = fs.existsSync('/sys/kernel/security/lsm') ? fs.readFileSync('/sys/kernel/security/lsm', 'utf8').includes('landlock') : undefined;
 const sandbox = (name, body) => scenario(name, async (place, t) => {
