@@ -142,10 +142,10 @@ static bool read_only_tree_is_removed(int dir)
             return false;
     close(openat(dir, "ro/a/b/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0400));
     close(openat(dir, "ro/c/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0400));
-    fchmodat(dir, "ro/a/b", 0555, 0);
-    fchmodat(dir, "ro/c", 0, 0);
-    fchmodat(dir, "ro/a", 0555, 0);
-    fchmodat(dir, "ro", 0555, 0);
+    assert_int_equal(fchmodat(dir, "ro/a/b", 0555, 0), 0);
+    assert_int_equal(fchmodat(dir, "ro/c", 0, 0), 0);
+    assert_int_equal(fchmodat(dir, "ro/a", 0555, 0), 0);
+    assert_int_equal(fchmodat(dir, "ro", 0555, 0), 0);
     return jail_remove_tree(dir, "ro");
 }
 
