@@ -94,6 +94,8 @@ __attribute__((format(printf, 2, 3))) int cli_fail(int status, const char *fmt, 
 /* The same, then the usage of the command; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *c, const char *fmt,
                                                     ...);
+/* For a server: one line on stderr when stdin is a terminal, where only a person can be. */
+void cli_tell_person(const struct command *c);
 
 /* The directories, or NULL after a message. */
 const struct dirs *cli_dirs(struct arena *a);

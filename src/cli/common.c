@@ -45,6 +45,15 @@ int cli_usage(const struct command *c, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+void cli_tell_person(const struct command *c)
+{
+    if (out_is_terminal(stdin) && !cli.quiet)
+        fprintf(stderr,
+                "This is for agents: it speaks MCP on stdin and stdout, and ends with Ctrl-D. "
+                "'symposium help %s' shows the entry.\n",
+                c->name);
+}
+
 const struct dirs *cli_dirs(struct arena *a)
 {
     struct dirs *d = ARENA_NEW(a, struct dirs);

@@ -10,7 +10,34 @@ static void put_options(FILE *to, const struct option *options)
         fprintf(to, " %s", o->name);
 }
 
+/* What completes the value of an option: compgen's flag. NULL: nothing does. */
+static const char *value_files(const struct option *o)
+{
+    return !o->value                   ? NULL
+           : !strcmp(o->value, "DIR")  ? "-d"
+           : !strcmp(o->value, "PATH") ? "-f"
+                                       : NULL;
+}
+
 /* ---- bash ---- */
+
+static void put_bash_values(FILE *to, const struct option *options)
+{
+    for (const struct option *o = options; o && o->name; o++)
+        if (value_files(o))
+            fprintf(to, "    %s) files=%s ;;\n", o->name, value_files(o));
+}
+
+/* "$cur" from the file system. */
+static void put_bash_files(FILE *to)
+{
+    fputs("    if [[ $files ]]; then\n"
+          "        compopt -o filenames 2>/dev/null\n"
+          "        mapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
+          "        return\n"
+          "    fi\n",
+          to);
+}
 
 static void put_bash_words(FILE *to, const struct command *c)
 {
@@ -52,9 +79,14 @@ static void put_bash(FILE *to)
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd= i\n"
           "    local options= words= files=\n"
           "    COMPREPLY=()\n"
-          "    if [[ $prev == --workspace ]]; then COMPREPLY=($(compgen -d -- \"$cur\")); "
-          "return; fi\n"
-          "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+          "    case $prev in\n",
+          to);
+    put_bash_values(to, cli_globals);
+    for (const struct command *c = cli_commands; c->name; c++)
+        put_bash_values(to, c->options);
+    fputs("    esac\n", to);
+    put_bash_files(to);
+    fputs("    for ((i = 1; i < COMP_CWORD; i++)); do\n"
           "        case ${COMP_WORDS[i]} in\n"
           "        --workspace) ((i++)) ;;\n"
           "        -*) ;;\n"
@@ -78,13 +110,10 @@ static void put_bash(FILE *to)
         fprintf(to, "\"%s ;;\n", bash_files(c));
     }
     fputs("    esac\n"
-          "    if [[ $cur == -* ]]; then words=$options files=; fi\n"
-          "    if [[ $files ]]; then\n"
-          "        compopt -o filenames 2>/dev/null\n"
-          "        mapfile -t COMPREPLY < <(compgen $files -- \"$cur\")\n"
-          "    else\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-          "    fi\n"
+          "    if [[ $cur == -* ]]; then words=$options files=; fi\n",
+          to);
+    put_bash_files(to);
+    fputs("    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
           "}\n"
           "complete -F _symposium symposium cargo-agents modelcontextprotocol\n",
           to);
@@ -116,7 +145,10 @@ static void put_zsh_options(FILE *to, const struct option *options)
         if (o->value) {
             putc(':', to);
             put_zsh_text(to, o->value);
-            fputs(!strcmp(o->value, "DIR") ? ":_files -/" : ": ", to);
+            fputs(!value_files(o)                 ? ": "
+                  : !strcmp(value_files(o), "-d") ? ":_files -/"
+                                                  : ":_files",
+                  to);
         }
         putc('\'', to);
     }

@@ -43,6 +43,15 @@ static const struct {
     { "still being resolved", "a gate's shell() or predicate is slow; see the plugins above" },
 };
 
+/* What a server that ran said of itself can hold any word of the table. One that could not be
+ * spawned said nothing: there it is our own keeper that speaks. */
+static struct str without_stderr(struct str problem)
+{
+    if (str_find(problem, STR("start failed at spawn")) != SIZE_MAX)
+        return problem;
+    return str_upto(problem, str_find(problem, STR("; stderr: ")));
+}
+
 /* "cannot execute 'npx -y server'": a command line where a program belongs. */
 static bool is_command_line(struct str problem)
 {
@@ -58,6 +67,7 @@ static bool is_command_line(struct str problem)
 
 const char *advice_for(struct str problem)
 {
+    problem = without_stderr(problem);
     if (is_command_line(problem))
         return "'command' is the program alone; its arguments belong into 'args'";
     for (size_t i = 0; i < ARRAY_LEN(advice); i++)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 #include "meta/service.h"
 
 int cmd_mcp_serve(struct arena *a, const struct args *args)
@@ -14,10 +13,7 @@ int cmd_mcp_serve(struct arena *a, const struct args *args)
         return EXIT_FAILED;
     if (args->nwords)
         return cli_usage(args->command, "unexpected argument '%s'", args->words[0]);
-    if (out_is_terminal(stdin) && !cli.quiet)
-        fputs("This is for agents: it speaks MCP on stdin and stdout, and ends with Ctrl-D. "
-              "'symposium help mcp-serve' shows the entry.\n",
-              stderr);
+    cli_tell_person(args->command);
     /* -v and -q are about stderr: whoever asks for them looks there. */
     return service_run(dirs, start_dir, cli.verbose || cli.quiet ? NULL : dirs->logs);
 }

@@ -266,6 +266,7 @@ int cli_servers(struct arena *a, int argc, char **argv)
                         "must belong to the selected server.");
     }
     set_log_level();
+    cli_tell_person(chosen);
     return chosen->run(a, &l.args);
 }
 

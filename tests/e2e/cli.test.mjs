@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { T, basic, bin, npm, root, run, scenario, slack, until } from './harness.mjs';
+import { T, basic, bin, root, run, scenario, slack, until } from './harness.mjs';
 
 /** A run on a terminal (util-linux' script): {code, out}, everything that the terminal was sent. */
 const quote = s => `'${String(s).replaceAll("'", "'\\''")}'`;
@@ -405,10 +405,13 @@ scenario('CL-2: completion works in bash', async place => {
     const script = `source <(${quote(bin)} completion bash)
         complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _symposium; echo "\${COMPREPLY[*]}"; }
         complete_words symposium 'do'; complete_words symposium --workspace /usr 'to'; complete_words symposium tools --f
-        complete_words symposium completion ''; complete_words symposium exec a.; complete_words symposium help c; complete_words symposium trust -`;
+        complete_words symposium completion ''; complete_words symposium exec a.; complete_words symposium help c
+        complete_words symposium memory --memory-file a.; complete_words symposium filesystem d; complete_words symposium trust -`;
     place.write('work/a.js', '');
+    place.write('work/dir/x', '');
     const r = await run(place, ['--norc', '-c', script], { program: 'bash' });
-    assert.deepEqual(r.out.split('\n').slice(0, 6), ['doctor', 'tools', '--full', 'bash zsh', 'a.js', 'call completion'], r.err);
+    assert.deepEqual(r.out.split('\n').slice(0, 8),
+        ['doctor', 'tools', '--full', 'bash zsh', 'a.js', 'call completion', 'a.js', 'dir'], r.err);
     assert.match(r.out, /--remove --show --yes --workspace/);
 });
 
@@ -468,21 +471,21 @@ scenario('CF-3: with the meta-server disabled the commands say so and doctor not
 // --- what the documents say ---------------------------------------------------------------------------------------------
 const page = name => fs.readFileSync(path.join(root, 'docs', name), 'utf8');
 /** The indented blocks of one section, as one script. */
-const blocks = (text, section) => text.split(/^## /m).find(s => s.startsWith(section))
-    .split('\n').filter(l => l.startsWith('    ') || l === '').map(l => l.slice(4)).join('\n');
+const blocks = (text, section) => [...text.split(/^## /m).find(s => s.startsWith(section)).matchAll(/^```sh\n([^]*?)^```$/gm)]
+    .map(m => m[1]).join('');
 
 scenario('CL-1: the commands of the guide work as written', async place => {
     const shell = script => run(place, ['--norc', '-euc', script], {
-        program: 'bash', env: { PATH: `${place.path('bin')}:${npm('.bin')}:${process.env.PATH}`, SYMPOSIUM_HOME: undefined },
+        program: 'bash', env: { PATH: `${place.path('bin')}:${process.env.PATH}`, SYMPOSIUM_HOME: undefined },
     });
     fs.mkdirSync(place.path('bin'));
     fs.symlinkSync(bin, place.path('bin/symposium'));
     place.write('work/notes/a.md', 'TODO: rest\n');
     place.write('work/notes/b.md', 'done\n');
     const start = page('guide/getting-started.md');
-    const plugin = await shell(blocks(start, '3.'));
+    const plugin = await shell(blocks(start, '2.'));
     assert.equal(plugin.code, 0, plugin.err);
-    const tried = await shell(blocks(start, '4.'));
+    const tried = await shell(blocks(start, '3.'));
     assert.equal(tried.code, 0, tried.err);
     assert.match(tried.out, /active +notes[^]*ok +fs +\d+ tools[^]*list_directory - [^]*declare const fs[^]*\[DIR\] notes[^]*\n2\n$/);
     place.write('work/todos.js', page('guide/scripts.md').split('\n\nSave it')[0].split('\n').filter(l => l.startsWith('    ')).join('\n'));

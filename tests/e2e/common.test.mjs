@@ -231,6 +231,13 @@ for (const name of NAMES) {
         assert.equal(s.stdout, '');
     });
 
+    scenario(`SV-11: on a terminal ${name} tells on stderr what it is`, async place => {
+        const line = [bin, name, ...await SERVERS[name].prepare(place)].map(w => `'${w}'`).join(' ');
+        const r = await run(place, ['-qec', line, '/dev/null'], { program: 'script' });
+        assert.equal(r.code, 0);
+        assert.match(r.out, new RegExp(`^This is for agents: .*'symposium help ${name}' shows the entry`));
+    });
+
     scenario(`SV-11: ${name} answers what it accepted before the end of its input`, async place => {
         const s = await silent(place, name), calls = server.calls(place).slice(0, 1);
         s.revision = '2025-11-25';

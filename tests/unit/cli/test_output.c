@@ -96,6 +96,12 @@ static void doctor_knows_what_to_do_about_the_problems_we_report(void **state)
           "correct that file; until then the workspace has no dependencies" },
         { "fs: 'builtin' agents is not supported yet",
           "name an installed program with 'command' instead" },
+        { "fs: start failed at handshake after 0.0 s: server exited with status 1 (command: "
+          "symposium filesystem /a); stderr: Warning: Cannot access directory /a, skipping",
+          "run its command in a terminal to see what it says" },
+        { "fs: start failed at spawn after 0.0 s: server exited with status 127 (command: "
+          "/x); stderr: cannot execute '/x': No such file or directory",
+          "install the program, or give 'command' an absolute path" },
         { "fs: something nobody foresaw", "run its command in a terminal to see what it says" },
     };
 
