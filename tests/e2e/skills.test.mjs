@@ -212,7 +212,7 @@ scenario('SV-7: a workspace that is missing or no directory is an error on stder
 
 // --- the extension ----------------------------------------------------------------------------------------------------------
 scenario('SK-30 SV-13: entries with digests and sizes, files, directories; a legacy client has none of it', async place => {
-    const text = '---\nname: greet\ndescription: "Use: it"\nlicense: MIT\nmetadata:\n  version: "1.0"\n  n: 3\n  on: true\n---\nDo it.\n';
+    const text = '---\nname: greet\ndescription: Use: it\nlicense: MIT\nmetadata:\n  version: "1.0"\n  n: 3\n  on: true\n---\nDo it.\n';
     const dir = skills(place, { '.agents/skills/greet': text, '.agents/skills/other': md('other') });
     const binary = Buffer.from([0, 1, 0xff, 0x0a]);
     place.write('work/.agents/skills/greet/refs/a b.md', '\uFEFFé\r\n');

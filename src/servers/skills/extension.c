@@ -118,6 +118,7 @@ void skills_list(void *ctx, struct mcp_req *r)
 static void run_get(struct task *t)
 {
     struct skill_uri uri;
+    struct error e;
     const struct skill *skill = skill_of(t, &uri);
 
     if (!skill)
@@ -127,7 +128,8 @@ static void run_get(struct task *t)
         return;
     }
     buf_addz(&t->json, "{\"skill\":");
-    entry_put(&t->json, skill, t, ENTRY_MAX_RESOURCES, &t->error);
+    if (!entry_put(&t->json, skill, t, ENTRY_MAX_RESOURCES, &e))
+        t->error = e; /* else e may hold what was wrong with a line that was mended */
     buf_addc(&t->json, '}');
 }
 
