@@ -15,7 +15,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define PATH_SIZE 128
+#define PATH_SIZE   128
+#define KNOWN_FIRST 64
 /* Something may be unkillable for long (a process of another user, a hung file system): wait
  * for it cheaply. */
 #define NAP_FIRST_US        200
@@ -27,23 +28,48 @@ struct link {
     pid_t pid, parent;
 };
 
-static bool list_has(const struct pid_list *l, pid_t pid)
+/* ---- what is known ---- */
+
+/* The place of pid in `known`, or the free one where it belongs. */
+static pid_t *known_at(const struct pid_list *l, pid_t pid)
 {
-    for (size_t i = l->n; i > 0;
-         i--) { /* from the end: what is asked for was mostly added last */
-        if (l->v[i - 1] == pid)
-            return true;
-    }
-    return false;
+    size_t i = (uint32_t)pid * 2654435769u & (l->known_cap - 1);
+
+    while (l->known[i] && l->known[i] != pid)
+        i = (i + 1) & (l->known_cap - 1);
+    return &l->known[i];
+}
+
+static void make_room(struct pid_list *l)
+{
+    if (l->n * 2 < l->known_cap)
+        return;
+    free(l->known);
+    l->known_cap = l->known_cap ? l->known_cap * 4 : KNOWN_FIRST;
+    l->known = mem_alloc(l->known_cap * sizeof *l->known);
+    for (size_t i = 0; i < l->n; i++)
+        *known_at(l, l->v[i]) = l->v[i];
 }
 
 static void found_one(struct pid_list *found, pid_t pid, void (*visit)(pid_t pid))
 {
-    if (list_has(found, pid))
+    pid_t *at;
+
+    make_room(found);
+    at = known_at(found, pid);
+    if (*at)
         return;
+    *at = pid;
     VEC_PUSH(found) = pid;
     if (visit)
         visit(pid);
+}
+
+void pid_list_free(struct pid_list *l)
+{
+    free(l->v);
+    free(l->known);
+    *l = (struct pid_list){ 0 };
 }
 
 static pid_t to_pid(const char *s)
@@ -78,7 +104,7 @@ static void children_of_task(const char *path, struct pid_list *found, void (*vi
     fclose(f);
     while (all.n > 0)
         found_one(found, all.v[--all.n], visit);
-    free(all.v);
+    pid_list_free(&all);
 }
 
 static bool children_of(const char *proc, pid_t pid, struct pid_list *found,
@@ -151,6 +177,31 @@ static bool list_pids(const char *proc, struct pid_list *ret)
     return true;
 }
 
+static int by_parent(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    return x->parent < y->parent ? -1 : x->parent > y->parent;
+}
+
+/* The first of the sorted links whose parent is not less. */
+static size_t first_child(const struct link *v, size_t n, pid_t parent)
+{
+    size_t from = 0;
+
+    while (n) {
+        size_t half = n / 2;
+
+        if (v[from + half].parent < parent) {
+            from += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return from;
+}
+
 static bool look_stat(const char *proc, pid_t root, struct pid_list *found,
                       void (*visit)(pid_t pid))
 {
@@ -170,14 +221,17 @@ static bool look_stat(const char *proc, pid_t root, struct pid_list *found,
         else if (parent)
             VEC_PUSH(&others) = (struct link){ pid, parent };
     }
+    if (others.n)
+        qsort(others.v, others.n, sizeof *others.v, by_parent);
     for (size_t at = 0; at < found->n; at++) {
-        for (size_t i = 0; i < others.n; i++) {
-            if (others.v[i].parent == found->v[at])
-                found_one(found, others.v[i].pid, visit);
-        }
+        pid_t parent = found->v[at];
+
+        for (size_t i = first_child(others.v, others.n, parent);
+             i < others.n && others.v[i].parent == parent; i++)
+            found_one(found, others.v[i].pid, visit);
     }
     free(others.v);
-    free(pids.v);
+    pid_list_free(&pids);
     return true;
 }
 
@@ -188,11 +242,63 @@ bool proctree_look(enum proctree_source source, const char *proc, pid_t root,
                                        : look_stat(proc, root, found, visit);
 }
 
+/* Our own children only. */
+static void list_children(enum proctree_source source, struct pid_list *ret)
+{
+    struct pid_list pids = { 0 };
+
+    if (source == PROCTREE_CHILDREN) {
+        children_of("/proc", getpid(), ret, NULL);
+        return;
+    }
+    list_pids("/proc", &pids);
+    for (size_t i = 0; i < pids.n; i++) {
+        if (parent_of("/proc", pids.v[i]) == getpid())
+            VEC_PUSH(ret) = pids.v[i];
+    }
+    pid_list_free(&pids);
+}
+
 /* ---- killing ---- */
 
 static void freeze(pid_t pid)
 {
     kill(pid, SIGSTOP);
+}
+
+/*
+ * A group that `child`, ours and not reaped, is in: its number is held by that. If it is of
+ * another session than ours, or of the one that we lead, only what descends from us is in it,
+ * as nobody joins a session from outside.
+ */
+static bool is_group_below(pid_t child, pid_t group)
+{
+    pid_t session = getsid(child);
+
+    return group > 1 && session > 1 && group != getpgrp() &&
+           (session == getpid() || session != getsid(0));
+}
+
+static void kill_group(pid_t group)
+{
+    kill(-group, SIGKILL);
+}
+
+/* The groups of our own children, each as one: no fork in a group outruns the kernel, while a
+ * look at thousands of processes is slower than they multiply. */
+static void kill_groups(enum proctree_source source)
+{
+    struct pid_list children = { 0 }, groups = { 0 };
+
+    list_children(source, &children);
+    for (size_t i = 0; i < children.n; i++) {
+        pid_t group = getpgid(children.v[i]);
+
+        if (is_group_below(children.v[i], group))
+            found_one(&groups, group, kill_group);
+    }
+    pid_list_free(&children);
+    pid_list_free(&groups);
 }
 
 bool proctree_reap(void (*reaped)(void *ctx, pid_t pid, int status), void *ctx)
@@ -225,6 +331,7 @@ static int kill_once(enum proctree_source source, bool *ret_calm)
     size_t before;
     int looks = 0, n;
 
+    kill_groups(source);
     do {
         before = tree.n;
         proctree_look(source, "/proc", getpid(), &tree, freeze);
@@ -233,7 +340,7 @@ static int kill_once(enum proctree_source source, bool *ret_calm)
     for (size_t i = 0; i < tree.n; i++)
         kill(tree.v[i], SIGKILL);
     n = (int)tree.n;
-    free(tree.v);
+    pid_list_free(&tree);
     return n;
 }
 

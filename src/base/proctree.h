@@ -7,7 +7,9 @@
  * The tree is frozen before it is killed: SIGSTOP to all of it, again and again, until a look
  * finds nothing new. A frozen process neither forks nor reaps, so a fork bomb stands still and
  * a listed pid keeps its meaning. The newest processes come first: one that forks and exits in
- * a circle has a new pid before a look in the usual order gets to it.
+ * a circle has a new pid before a look in the usual order gets to it. Before that the process
+ * groups of our children are killed, each as one: a fork bomb that stays in its group (and what
+ * a shell starts in the background does) ends there and then, whatever its size.
  */
 #ifndef SYM_BASE_PROCTREE_H
 #define SYM_BASE_PROCTREE_H
@@ -19,10 +21,16 @@
 #define PROCTREE_LOOKS_MAX \
     200 /* before the killing begins although each look found something new */
 
+/* In the order of finding, each once. A fork bomb has tens of thousands: what is known already
+ * must be known at once. */
 struct pid_list {
     pid_t *v;
     size_t n, cap;
+    pid_t *known; /* open addressing, 0 is free; a power of two, at most half full */
+    size_t known_cap;
 };
+
+void pid_list_free(struct pid_list *l); /* usable again */
 
 /* Where the relation of parent and child is read. */
 enum proctree_source {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/keeper_wire.h"
 #include "base/proctree.h"
 #include "lockdown/keeper.h"
@@ -19,6 +20,8 @@
 #define GRACE_MS       5000
 #define RUNNERS        20
 #define RUNNER_LIFE_MS 20000 /* a failed test does not leave them for ever */
+#define CROWD          200
+#define CROWD_END_MS   500
 
 struct kept {
     pid_t keeper;
@@ -405,6 +408,63 @@ static void a_tree_that_forks_ahead_of_the_killing_ends(void **state)
     (void)state;
 }
 
+/* Like run_away(), in the group of the program, and deaf to SIGTERM as a shell is that forks.
+ */
+static void multiply(void)
+{
+    int64_t end_at = clock_ms() + RUNNER_LIFE_MS;
+
+    while (clock_ms() < end_at) {
+        if (fork() > 0)
+            _exit(0);
+    }
+    _exit(0);
+}
+
+static int crowd(void)
+{
+    sigset_t term;
+
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, NULL);
+    for (int i = 0; i < CROWD; i++) {
+        if (fork() == 0)
+            multiply();
+    }
+    sigprocmask(SIG_UNBLOCK, &term, NULL);
+    if (write(1, "r", 1) != 1)
+        return 1;
+    for (;;)
+        pause();
+}
+
+/* SH-7, WK-8: the program itself has ended by SIGTERM and was reaped. Looked for one by one,
+ * the others are always ahead. */
+static void a_group_that_forks_ahead_of_the_killing_ends_without_its_leader(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    const char *program[] = { KEEPER_OPT_COMMAND, "--", self, "crowd", NULL };
+    int64_t at;
+
+    assert_true(n > 0);
+    self[n] = '\0';
+    struct kept k = keep(program);
+    hear_kind(&k, KEEPER_STARTED);
+    assert_int_equal(read_byte(&k), 'r');
+    order(&k, KEEPER_TERM);
+    hear_kind(&k, KEEPER_EXITED);
+    at = clock_ms();
+    order(&k, KEEPER_KILL);
+    hear_kind(&k, KEEPER_EMPTY);
+    print_message("a crowd of %d ended after %d ms\n", CROWD, (int)(clock_ms() - at));
+    assert_true(clock_ms() - at < CROWD_END_MS * slack());
+    assert_tree_gone(&k);
+    end(&k, 0);
+    (void)state;
+}
+
 static void without_an_owner_it_refuses(void **state)
 {
     static const char *const argvs[][5] = {
@@ -467,7 +527,7 @@ static void the_stat_files_give_the_whole_tree(void **state)
     assert_true(has(&l, a) && has(&l, b));
     assert_true(proctree_look(PROCTREE_STAT, "/proc", getpid(), &l, NULL));
     assert_int_equal(l.n, 4); /* each once */
-    free(l.v);
+    pid_list_free(&l);
     assert_int_equal(proctree_kill(GRACE_MS * slack(), NULL, NULL), 0);
     (void)state;
 }
@@ -526,7 +586,7 @@ static void the_children_files_give_the_whole_tree(void **state)
     assert_true(proctree_look(PROCTREE_CHILDREN, root, 100, &l, note_visit));
     assert_int_equal(nvisited, 5);
     assert_false(proctree_look(PROCTREE_CHILDREN, root, 7, &l, NULL));
-    free(l.v);
+    pid_list_free(&l);
     snprintf(rm, sizeof rm, "rm -r %s", root);
     assert_int_equal(system(rm), 0);
     (void)state;
@@ -546,7 +606,32 @@ static void a_name_with_parentheses_hides_nothing(void **state)
     assert_int_equal(l.n, 2);
     assert_true(has(&l, 5) && has(&l, 6));
     assert_false(proctree_look(PROCTREE_STAT, "/no/such", 4, &l, NULL));
-    free(l.v);
+    pid_list_free(&l);
+    snprintf(rm, sizeof rm, "rm -r %s", root);
+    assert_int_equal(system(rm), 0);
+    (void)state;
+}
+
+/* A fork bomb: a look at 30,000 processes, chains and crowds, is no matter of minutes. */
+static void a_look_costs_no_more_than_the_tree_is_large(void **state)
+{
+    enum { PIDS = 30000 };
+    char root[] = "/tmp/test-keeper-XXXXXX", rm[64], path[32], text[64];
+    struct pid_list l = { 0 };
+    int64_t from;
+
+    assert_non_null(mkdtemp(root));
+    for (int i = 2; i <= PIDS; i++) {
+        snprintf(path, sizeof path, "%d/stat", i);
+        snprintf(text, sizeof text, "%d (f) S %d 1 1 0", i, i % 2 ? i - 1 : (i + 2) / 3);
+        put(root, path, text);
+    }
+    from = clock_ms();
+    assert_true(proctree_look(PROCTREE_STAT, root, 1, &l, NULL));
+    assert_true(proctree_look(PROCTREE_STAT, root, 1, &l, NULL));
+    assert_in_range(clock_ms() - from, 0, 1000 * slack());
+    assert_int_equal(l.n, PIDS - 1);
+    pid_list_free(&l);
     snprintf(rm, sizeof rm, "rm -r %s", root);
     assert_int_equal(system(rm), 0);
     (void)state;
@@ -580,15 +665,19 @@ int main(int argc, char **argv)
         cmocka_unit_test(signals_do_not_end_it),
         cmocka_unit_test(a_stopped_tree_is_killed_too),
         cmocka_unit_test(a_tree_that_forks_ahead_of_the_killing_ends),
+        cmocka_unit_test(a_group_that_forks_ahead_of_the_killing_ends_without_its_leader),
         cmocka_unit_test(without_an_owner_it_refuses),
         cmocka_unit_test(the_stat_files_give_the_whole_tree),
         cmocka_unit_test(the_children_files_give_the_whole_tree),
         cmocka_unit_test(a_name_with_parentheses_hides_nothing),
+        cmocka_unit_test(a_look_costs_no_more_than_the_tree_is_large),
         cmocka_unit_test(killing_gives_up_after_its_time),
     };
 
     if (argc > 1 && strcmp(argv[1], "bomb") == 0)
         return bomb();
+    if (argc > 1 && strcmp(argv[1], "crowd") == 0)
+        return crowd();
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return cmocka_run_group_tests_name("lockdown/keeper", tests, NULL, NULL);
 }
