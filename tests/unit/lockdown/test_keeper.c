@@ -21,7 +21,7 @@
 #define RUNNERS        20
 #define RUNNER_LIFE_MS 20000 /* a failed test does not leave them for ever */
 #define CROWD          200
-#define CROWD_END_MS   500
+#define CROWD_END_MS   1000
 
 struct kept {
     pid_t keeper;
