@@ -2,6 +2,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #define GROW_FIRST     8 /* elements of a list's first allocation */
 #define EXIT_NO_MEMORY 3
+#define LARGE          (1 << 20) /* bytes of a block that has pages of its own */
 
 void mem_exhausted(void)
 {
@@ -20,6 +22,13 @@ void mem_exhausted(void)
     if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
         _exit(EXIT_NO_MEMORY);
     _exit(EXIT_NO_MEMORY);
+}
+
+void mem_give_back_large(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
 }
 
 void *mem_alloc(size_t n)

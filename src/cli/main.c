@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/servers.h"
@@ -94,6 +95,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "keeper"))
         return keeper_main(argc - 1, argv + 1);
     hold_standard_streams();
+    mem_give_back_large();
     self_exe_fd();
     /* cargo runs `cargo agents ...` as `cargo-agents agents ...` (CL-3). */
     if (argc > 1 && !strcmp(path_base(argv[0]), "cargo-agents") && !strcmp(argv[1], "agents")) {

@@ -9,7 +9,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { MODERN, bin, node, npm, peakOf, root, scenario, slack, sleep, timed, until } from './harness.mjs';
+import { MODERN, bin, node, npm, peakOf, root, sanitized, scenario, slack, sleep, timed, until } from './harness.mjs';
 import { connect } from './sdk.mjs';
 
 // The one that the server of npm uses.
@@ -437,6 +437,16 @@ scenario('FS-17 FS-15: patterns mean what they mean to minimatch, which the serv
         const dropped = rel => rel.split('/').some((_, n, parts) => exclude.some(p => matches(parts.slice(0, n + 1).join('/'), p)));
         assert.deepEqual(await found(pattern, exclude), all.filter(rel => !dropped(rel) && matches(rel, pattern)).sort(), `${pattern} without ${exclude}`);
     }
+});
+
+scenario('SEC-65 I4: what many large files took is given back once they are answered', { skip: sanitized && 'sanitizers keep what is freed' }, async place => {
+    const s = await open(place);
+    place.write('in/large', `${'x'.repeat(99)}\n`.repeat(50000));
+    await s.text('read_text_file', { path: 'large', head: 1 });
+    const before = s.rss();
+    for (let round = 0; round < 3; round++)
+        for (const text of await Promise.all(Array.from({ length: 16 }, () => s.text('read_text_file', { path: 'large' })))) assert.equal(text.length, 5000000);
+    await until('the memory is back', () => s.rss() - before < (16 << 20));
 });
 
 scenario("the demo's script gives the same answer over npm's server and over ours", async place => {
