@@ -137,6 +137,9 @@ void fs_edit_file(struct fs_call *c)
     if (fd < 0)
         return;
     close(fd); /* what it leads to once we are alone with the name may be another file */
+    real = write_target(c, c->in.path);
+    if (!real)
+        return;
     write_lock(real);
     edit(c);
     write_unlock(real);

@@ -53,6 +53,25 @@ static bool find(struct fs_call *c, struct str path, struct access_entry *ret)
     return false;
 }
 
+/* By its directory: the path of an open file says "(deleted)" once another write replaced it.
+ */
+static const char *real_path(struct fs_call *c, const struct access_entry *entry)
+{
+    return path_join(c->arena, fs_real_path(c->arena, entry->dir, entry->path), entry->name);
+}
+
+const char *write_target(struct fs_call *c, struct str path)
+{
+    struct access_entry entry;
+    const char *real;
+
+    if (!find(c, path, &entry))
+        return NULL;
+    real = real_path(c, &entry);
+    close(entry.dir);
+    return real;
+}
+
 static bool replace(struct fs_call *c, const struct access_entry *entry, struct str content)
 {
     struct error e;
@@ -83,7 +102,7 @@ void fs_write_file(struct fs_call *c)
 
     if (!find(c, c->in.path, &entry))
         return;
-    real = path_join(c->arena, fs_real_path(c->arena, entry.dir, entry.path), entry.name);
+    real = real_path(c, &entry);
     write_lock(real);
     done = replace(c, &entry, c->in.content);
     write_unlock(real);
