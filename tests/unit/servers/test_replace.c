@@ -300,8 +300,6 @@ static void a_default_list_of_the_directory_opens_no_existing_file(void **state)
 
 static void a_read_only_file_stays_as_it_is(void **state)
 {
-    auto_arena a = ARENA;
-
     put("f", "old", 0444);
     assert_int_equal(chmod(tree, 0777), 0);
     if (geteuid() == 0)

@@ -217,7 +217,6 @@ static void patch_applies_what_we_print(void **state)
 static void check_large(struct str old, struct str new, const char *what)
 {
     int64_t before = clock_ms();
-    auto_buf got = BUF(64 << 20);
     struct diff_changes c;
 
     diff_lines(old, new, &c);
@@ -265,7 +264,7 @@ static void large_texts_take_no_seconds(void **state)
 
 static void past_the_effort_the_script_is_still_right(void **state)
 {
-    auto_buf old = BUF(1 << 20), new = BUF(1 << 20), out = BUF(64 << 20);
+    auto_buf old = BUF(1 << 20), new = BUF(1 << 20);
     char dir[PATH_MAX];
 
     random_text(&old, 4000, 4);
