@@ -95,11 +95,6 @@ const struct workspace *resolve_workspace(const struct resolver *r)
     return &r->res->workspace;
 }
 
-const struct dirs *resolve_dirs(const struct resolver *r)
-{
-    return &r->dirs;
-}
-
 /* ---- load and decide ---- */
 
 static void take_deps(struct resolver *r, const struct found_deps *found)

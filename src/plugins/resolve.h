@@ -101,7 +101,6 @@ struct resolver;
 struct resolver *resolve_begin(struct loop *l, const struct resolve_opts *o, struct error *e);
 const struct config *resolve_config(const struct resolver *r);
 const struct workspace *resolve_workspace(const struct resolver *r);
-const struct dirs *resolve_dirs(const struct resolver *r);
 void resolve_finish(struct resolver *r, const struct found_deps *deps,
                     void (*done)(void *ctx, struct resolution *res), void *ctx);
 void resolve_cancel(struct resolver *r); /* frees; done is not called */
