@@ -6,10 +6,6 @@
 #include "base/utf8.h"
 #include "servers/server.h"
 
-/* Of ANSWER_MAX, for what stands around a result: the id, the name and version of the server.
- */
-#define AROUND_RESULT ((size_t)4 << 10)
-
 #define ERROR_TEXT_MAX ((size_t)64 << 10)
 
 __attribute__((format(printf, 2, 0))) static bool set_error(struct answer *a, const char *fmt,
@@ -99,7 +95,7 @@ static bool is_over(const struct answer *a, const struct buf *out)
 
 struct buf answer_json(const struct answer *a, const struct server_spec *def)
 {
-    struct buf out = BUF(ANSWER_MAX - AROUND_RESULT);
+    struct buf out = BUF(RESULT_MAX);
     struct answer instead = ANSWER;
     size_t size = a->text.n + a->content.n + a->structured.n;
 
@@ -107,7 +103,7 @@ struct buf answer_json(const struct answer *a, const struct server_spec *def)
     if (!is_over(a, &out))
         return out;
     buf_free(&out);
-    out.max = ANSWER_MAX - AROUND_RESULT;
+    out.max = RESULT_MAX;
     answer_error(&instead, "The result has more than %zu bytes, an answer at most %zu.%s%s",
                  size > out.max ? size : out.max, ANSWER_MAX,
                  def->split_advice ? " To get it in parts: " : "",

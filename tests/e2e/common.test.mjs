@@ -374,12 +374,12 @@ for (const revision of ['2025-11-25', MODERN]) {
     });
 }
 
-scenario('SV-30: a result over 16 MiB is a tool error that names its size and the way to get it in parts', async place => {
+scenario('SV-30: a result over 9.5 MiB is a tool error that names its size and the way to get it in parts', async place => {
     const line = i => `${JSON.stringify({ type: 'entity', name: `e${i}`, entityType: 't', observations: ['x'.repeat(100_000)] })}\n`;
     place.write('big.jsonl', Array.from({ length: 120 }, (_, i) => line(i)).join(''));
     const s = await place.serve('memory', ['--memory-file', place.path('big.jsonl')]);
     const text = await s.fails('read_graph', {}, { ms: 60000 });
-    assert.match(text, /more than \d{8} bytes, an answer at most 16777216\..*search_nodes/s);
+    assert.match(text, /more than \d{7,8} bytes, an answer at most 9961472\..*search_nodes/s);
     assert.equal((await s.call('open_nodes', { names: ['e7'] })).structuredContent.entities.length, 1);
 });
 

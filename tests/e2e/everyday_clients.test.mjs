@@ -4,6 +4,8 @@
 // command line in both eras. The SDKs check each result against the tool's output schema themselves.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'node:test';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -96,4 +98,29 @@ test('ME-24: the pinned v2 client listens to the graph and is told of a change',
     await until('it is told', () => seen.length === 1);
     await listen.close();
     assert.deepEqual(seen, [uri]);
+}));
+
+test('SV-30 FS-3 FS-4: the largest answers leave the session of the clients alive, and so does one byte too much', () => withServer('filesystem', async (place, open, server) => {
+    const root = server.args.at(-1), file = (name, bytes) => { const p = path.join(root, name); fs.writeFileSync(p, bytes); return { path: p }; };
+    const TEXT = 4.5 * 1024 * 1024, MEDIA = 3.5 * 1024 * 1024;
+    const fits = file('fits.txt', 'x'.repeat(TEXT)), over = file('over.txt', 'x'.repeat(TEXT + 1));
+    const escaped = file('escaped.txt', '\t'.repeat(TEXT)), picture = file('p.png', Buffer.alloc(MEDIA)), large = file('l.png', Buffer.alloc(MEDIA + 1));
+    for (const mode of ['v1', 'v2-pinned']) {
+        const client = await open(mode), call = (name, args) => client.callTool({ name, arguments: args });
+        const all = [await call('read_text_file', fits), await call('read_media_file', picture)];
+        assert.equal(all[0].structuredContent.content.length, TEXT);
+        assert.equal(Buffer.from(all[1].content[0].data, 'base64').length, MEDIA);
+        for (const [name, args, why] of [
+            ['read_text_file', over, /it has 4718593 bytes, more than 4718592; read it in parts, with head or tail/],
+            ['read_text_file', escaped, /more than \d+ bytes, an answer at most 9961472\. To get it in parts: use head or tail/],
+            ['read_media_file', large, /it has 3670017 bytes, more than 3670016; use a smaller file/],
+        ]) {
+            const r = await call(name, args);
+            assert.equal(r.isError, true);
+            assert.match(r.content[0].text, why);
+        }
+        const both = await Promise.all([call('read_text_file', fits), call('read_text_file', fits), call('read_media_file', picture)]);
+        assert.ok(both.every(r => !r.isError), 'several behind each other');
+        assert.match((await call('list_allowed_directories', {})).content[0].text, /^Allowed/);
+    }
 }));

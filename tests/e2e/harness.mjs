@@ -486,7 +486,7 @@ export class Session {
 }
 
 // --- Server -----------------------------------------------------------------------------------------------------------
-export const ANSWER_MAX = 16 * 1024 * 1024;
+export const ANSWER_MAX = 9.5 * 1024 * 1024;
 
 /** One of the everyday servers. What it answered is checked against its own output schemas too, when it ends. */
 export class Server extends Session {
@@ -556,7 +556,7 @@ export class Server extends Session {
             const out = m.result && !m.result.isError && this.tools.get(asked?.tool)?.outputSchema;
             const why = out && (m.result.structuredContent === undefined ? 'no structuredContent' : valueProblem(out, m.result.structuredContent));
             if (why) this.problems.push(`${asked.tool}: against its outputSchema: ${why}`);
-            if (Buffer.byteLength(text) > ANSWER_MAX) this.problems.push(`${asked?.method}: a line over 16 MiB (SV-30)`);
+            if (Buffer.byteLength(text) > ANSWER_MAX) this.problems.push(`${asked?.method}: a line over 9.5 MiB (SV-30)`);
         }
         super.checkOutput();
     }

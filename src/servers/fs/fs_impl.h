@@ -11,8 +11,8 @@
 #include "servers/args.h"
 #include "servers/job.h"
 
-#define FS_READ_MAX    ((size_t)6 << 20)  /* bytes of text in one answer (FS-3, FS-5) */
-#define FS_MEDIA_MAX   ((size_t)5 << 20)  /* (FS-4) */
+#define FS_READ_MAX    ((size_t)9 << 19)  /* bytes of text in one answer (FS-3, FS-5) */
+#define FS_MEDIA_MAX   ((size_t)7 << 19)  /* (FS-4) */
 #define FS_EDIT_MAX    ((size_t)16 << 20) /* of a file to be edited, before and after */
 #define FS_PATHS_MAX   1000               /* of read_multiple_files (FS-5) */
 #define FS_ENTRIES_MAX 200000             /* that a listing or a walk looks at (FS-15) */

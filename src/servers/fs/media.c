@@ -73,8 +73,9 @@ void fs_read_media(struct fs_call *c)
     if (fd < 0)
         return;
     if (!content_whole(c, fd, &bytes, &e)) {
-        answer_error(c->out, "Failed to read %s: %s", real,
-                     e.kind == ERR_SYS ? strerror(e.sys) : e.msg);
+        answer_error(c->out, "Failed to read %s: %s%s", real,
+                     e.kind == ERR_SYS ? strerror(e.sys) : e.msg,
+                     e.kind == ERR_LIMIT ? "; use a smaller file" : "");
         return;
     }
     put_item(&c->out->content, real, buf_str(&bytes));

@@ -280,7 +280,7 @@ const struct tool fs_tools[FS_NTOOLS] = {
     { .name = "read_media_file",
       .title = "Read Media File",
       .description =
-          "A file of at most 5 MiB in base64 with its media type: images and audio as "
+          "A file of at most 3.5 MiB in base64 with its media type: images and audio as "
           "such, anything else as an embedded resource." WITHIN,
       .input = ONLY_PATH,
       .output = MEDIA_OUTPUT,
@@ -291,7 +291,7 @@ const struct tool fs_tools[FS_NTOOLS] = {
       .description =
           "Several files as text at once, each behind its path. One that cannot be "
           "read is named with the reason; the others are there all the same. At most "
-          "1,000 files and 6 MiB in all." WITHIN,
+          "1,000 files and 4.5 MiB in all." WITHIN,
       .input = OBJECT(STRINGS("paths", "\"minItems\":1,\"maxItems\":1000,\"description\":"
                                        "\"Paths of the files\""),
                       "\"paths\""),
@@ -302,7 +302,7 @@ const struct tool fs_tools[FS_NTOOLS] = {
       .title = "Read Text File",
       .description = "A file as text, whatever its name. 'head' gives only the first N lines, "
                      "'tail' only the last N, from files of any size; a whole file may have at "
-                     "most 6 MiB. Bytes that are no UTF-8 are shown as U+FFFD." WITHIN,
+                     "most 4.5 MiB. Bytes that are no UTF-8 are shown as U+FFFD." WITHIN,
       .input = READ_INPUT,
       .output = TEXT_OUTPUT,
       READS,

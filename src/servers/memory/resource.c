@@ -104,9 +104,7 @@ void resource_read(void *ctx, struct mcp_req *r, struct str uri)
         return;
     }
     rd = NEW(struct read);
-    *rd = (struct read){
-        .m = m, .r = r, .graph = BUF(ANSWER_MAX), .result = BUF(ANSWER_MAX - 4096)
-    };
+    *rd = (struct read){ .m = m, .r = r, .graph = BUF(ANSWER_MAX), .result = BUF(RESULT_MAX) };
     mcp_req_on_cancel(r, on_cancel, rd);
     rd->work = work_start(server_loop(m->server), WORK_LONG, &ops, rd);
 }

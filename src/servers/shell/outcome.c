@@ -44,23 +44,60 @@ static struct str last_chars(struct str s, size_t n)
     return str_from(s, at);
 }
 
-static void put_stream(struct buf *out, const char *name, struct str text, bool truncated)
-{
-    size_t chars = count_chars(text);
-    bool shortened = chars > OUTCOME_SHOWN_MAX;
+/* What is to be said of a stream. */
+struct stream {
+    const char *name;
+    struct buf text;
+    bool truncated;
+};
 
-    buf_addf(out, "\n%s (%s): ", name, truncated || shortened ? "truncated" : "full");
-    if (!shortened) {
-        buf_add(out, text);
-        return;
-    }
+static struct stream stream_of(const char *name, const struct capture *c)
+{
+    struct stream s = { name, BUF(CAPTURE_TEXT_MAX), capture_truncated(c) };
+
+    capture_put(c, &s.text);
+    return s;
+}
+
+static void put_shortened(struct buf *out, struct str text, size_t chars)
+{
     buf_add(out, utf8_cut_chars(text, OUTCOME_SHOWN_FIRST));
     buf_addf(out, "… %zu characters left out …",
              chars - OUTCOME_SHOWN_FIRST - OUTCOME_SHOWN_LAST);
     buf_add(out, last_chars(text, OUTCOME_SHOWN_LAST));
 }
 
-static void put_text(const struct outcome *o, struct str out, struct str err, struct buf *to)
+static void put_stream(struct buf *out, const struct stream *s)
+{
+    struct str text = buf_str(&s->text);
+    size_t chars = count_chars(text);
+    bool shortened = chars > OUTCOME_SHOWN_MAX;
+
+    buf_addf(out, "\n%s (%s): ", s->name, s->truncated || shortened ? "truncated" : "full");
+    if (shortened)
+        put_shortened(out, text, chars);
+    else
+        buf_add(out, text);
+}
+
+/* Replaces a text that takes too much in JSON. */
+static void make_fit(struct stream *s)
+{
+    auto_buf json = BUF(OUTCOME_JSON_MAX);
+    struct buf less = BUF(CAPTURE_TEXT_MAX);
+    struct str text = buf_str(&s->text);
+
+    json_put_str(&json, text);
+    if (!json.over)
+        return;
+    put_shortened(&less, text, count_chars(text));
+    buf_free(&s->text);
+    s->text = less;
+    s->truncated = true;
+}
+
+static void put_text(const struct outcome *o, const struct stream *out,
+                     const struct stream *err, struct buf *to)
 {
     if (o->timed_out)
         buf_addz(to, "command timed out - process terminated");
@@ -68,12 +105,12 @@ static void put_text(const struct outcome *o, struct str out, struct str err, st
         buf_addf(to, "exit code: %d", o->code);
     else
         buf_addz(to, "exit code: (none)");
-    put_stream(to, "stdout", out, capture_truncated(&o->out));
-    put_stream(to, "stderr", err, capture_truncated(&o->err));
+    put_stream(to, out);
+    put_stream(to, err);
 }
 
-static void put_structured(const struct outcome *o, struct str out, struct str err,
-                           struct buf *to)
+static void put_structured(const struct outcome *o, const struct stream *out,
+                           const struct stream *err, struct buf *to)
 {
     struct jw w = jw_to(to);
 
@@ -83,11 +120,11 @@ static void put_structured(const struct outcome *o, struct str out, struct str e
         jw_int(&w, o->code);
     else
         jw_null(&w);
-    jw_kstr(&w, "stdout", out);
-    jw_kstr(&w, "stderr", err);
+    jw_kstr(&w, "stdout", buf_str(&out->text));
+    jw_kstr(&w, "stderr", buf_str(&err->text));
     jw_kbool(&w, "timed_out", o->timed_out);
-    jw_kbool(&w, "stdout_truncated", capture_truncated(&o->out));
-    jw_kbool(&w, "stderr_truncated", capture_truncated(&o->err));
+    jw_kbool(&w, "stdout_truncated", out->truncated);
+    jw_kbool(&w, "stderr_truncated", err->truncated);
     jw_key(&w, "signal");
     jw_strz(&w, outcome_signal_name(o->signal));
     jw_kint(&w, "duration_ms", o->duration_ms);
@@ -96,11 +133,12 @@ static void put_structured(const struct outcome *o, struct str out, struct str e
 
 void outcome_put(const struct outcome *o, struct answer *a)
 {
-    auto_buf out = BUF(CAPTURE_TEXT_MAX);
-    auto_buf err = BUF(CAPTURE_TEXT_MAX);
+    struct stream out = stream_of("stdout", &o->out), err = stream_of("stderr", &o->err);
 
-    capture_put(&o->out, &out);
-    capture_put(&o->err, &err);
-    put_text(o, buf_str(&out), buf_str(&err), &a->text);
-    put_structured(o, buf_str(&out), buf_str(&err), &a->structured);
+    put_text(o, &out, &err, &a->text);
+    make_fit(&out);
+    make_fit(&err);
+    put_structured(o, &out, &err, &a->structured);
+    buf_free(&out.text);
+    buf_free(&err.text);
 }

@@ -10,6 +10,9 @@
 #define OUTCOME_SHOWN_MAX   ((size_t)16000)
 #define OUTCOME_SHOWN_FIRST ((size_t)6000)
 #define OUTCOME_SHOWN_LAST  ((size_t)10000)
+/* A stream that takes more as a JSON string is as short in the structure as in the text, so
+ * that both are one answer (SV-30): 1 MiB of control characters would take six. */
+#define OUTCOME_JSON_MAX ((size_t)4 << 20)
 
 struct outcome {
     int code;   /* -1: none */

@@ -143,7 +143,7 @@ void skills_get(void *ctx, struct mcp_req *r)
 void skills_resources_list(void *ctx, struct mcp_req *r)
 {
     const struct skills *s = ctx;
-    auto_buf out = BUF(ANSWER_MAX);
+    auto_buf out = BUF(RESULT_MAX);
     struct jw w = jw_to(&out);
 
     jw_obj(&w);

@@ -22,7 +22,7 @@ void skills_activate(void *ctx, struct mcp_req *r, yyjson_val *args);
 
 #define SKILLS_EXTENSION "io.modelcontextprotocol/skills"
 
-#define SKILLS_READ_MAX ((size_t)11 << 20) /* bytes of one file; encoded it fits an answer */
+#define SKILLS_READ_MAX ((size_t)7 << 20) /* bytes of one file; encoded it fits an answer */
 
 void skills_list(void *ctx, struct mcp_req *r);
 void skills_get(void *ctx, struct mcp_req *r);
@@ -58,7 +58,7 @@ bool task_cancelled(const void *task); /* from `run` */
 
 #define ENTRY_MAX_FILES     512
 #define ENTRY_MAX_BYTES     ((size_t)16 << 20)
-#define ENTRY_MAX_RESOURCES ((size_t)8 << 20) /* text of all resources in one answer */
+#define ENTRY_MAX_RESOURCES ((size_t)6 << 20) /* text of all resources in one answer */
 
 /*
  * Appends a skill's entry: uri, frontmatter, resources. Those are "dynamic" when they are too

@@ -12,13 +12,18 @@ static void on_run(void *ctx, struct work *w)
 
     t->running = w;
     t->run(t);
+    if (t->json.over)
+        error_set(&t->error, ERR_LIMIT,
+                  "the result has more than %zu bytes, an answer at most %zu: read the files "
+                  "from the skill's directory",
+                  t->json.max, ANSWER_MAX);
 }
 
 static void answer(struct task *t, struct mcp_req *r)
 {
     if (t->no_resource)
         mcp_reply_no_resource(r, t->uri);
-    else if (t->error.kind || !buf_ok(&t->json, &t->error))
+    else if (t->error.kind)
         mcp_reply_error(r, RPC_INTERNAL_ERROR, (struct str){ 0 }, "%s", t->error.msg);
     else
         mcp_reply(r, buf_str(&t->json));
@@ -54,7 +59,7 @@ void task_start(struct skills *s, struct mcp_req *r, struct str uri,
     struct task *t = NEW(struct task);
 
     t->arena = ARENA;
-    t->json = BUF(ANSWER_MAX);
+    t->json = BUF(RESULT_MAX);
     t->skills = s;
     t->uri = arena_str(&t->arena, uri);
     t->r = r;

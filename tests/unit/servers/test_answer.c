@@ -103,7 +103,7 @@ static void an_answer_too_large_names_its_size_and_the_way_out(void **state)
             assert_true(json.n > cases[i].text);
         } else {
             assert_has(buf_z(&json), "\"isError\":true");
-            assert_has(buf_z(&json), "bytes, an answer at most 16777216.");
+            assert_has(buf_z(&json), "bytes, an answer at most 9961472.");
             assert_has(buf_z(&json), "To get it in parts: use head or tail");
         }
         answer_free(&a);

@@ -417,13 +417,13 @@ static void a_result_too_large_is_a_tool_error(void **state)
     static const char *const want[] = {
         "\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The result has more "
         "than "
-        "16777216 bytes, an answer at most 16777216. To get it in parts: ask for less\"}],"
+        "9961472 bytes, an answer at most 9961472. To get it in parts: ask for less\"}],"
         "\"isError\":true}",
         "xxx\"}],\"isError\":false}}\n",
         NULL,
     };
 
-    check_answers("serve", INIT CALL("3", "big", N("16777216")) CALL("4", "big", N("16000000")),
+    check_answers("serve", INIT CALL("3", "big", N("9961472")) CALL("4", "big", N("9950000")),
                   want);
     (void)state;
 }

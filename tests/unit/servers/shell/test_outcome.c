@@ -117,24 +117,39 @@ static void signals_have_their_names(void **state)
     (void)state;
 }
 
-/* SV-30: two streams of the costliest bytes still make one answer. */
+/* SV-30, SH-5: two streams of the costliest bytes still make one answer; so do two of letters,
+ * of which nothing more is left out. */
 static void the_largest_outcome_is_an_answer(void **state)
 {
     static const struct server_spec def = { .split_advice = "x" };
-    struct outcome o = outcome(0, 0, false, "", "");
-    struct answer a = ANSWER;
-    auto_buf bytes = BUF((size_t)4 << 20), json = BUF(0);
+    static const struct {
+        char fill;
+        size_t each, min;
+        const char *has;
+    } cases[] = {
+        { '\x01', (size_t)4 << 20, 0, "characters left out" },
+        { '\x01', (size_t)1 << 20, 0, "\"stdout_truncated\":true,\"stderr_truncated\":true" },
+        { '\xff', (size_t)1 << 20, 6u << 20, "\"stdout_truncated\":false" },
+        { 'x', (size_t)1 << 20, 2u << 20, "\"stderr_truncated\":false" },
+    };
 
-    buf_fill(&bytes, '\x01', (size_t)4 << 20);
-    capture_add(&o.out, buf_str(&bytes));
-    capture_add(&o.err, buf_str(&bytes));
-    outcome_put(&o, &a);
-    assert_false(a.structured.over || a.text.over);
-    json = answer_json(&a, &def);
-    assert_has(buf_z(&json), "\"isError\":false");
-    assert_in_range(json.n, 12u << 20, ANSWER_MAX);
-    answer_free(&a);
-    outcome_free(&o);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct outcome o = outcome(0, 0, false, "", "");
+        struct answer a = ANSWER;
+        auto_buf bytes = BUF((size_t)4 << 20), json = BUF(0);
+
+        buf_fill(&bytes, cases[i].fill, cases[i].each);
+        capture_add(&o.out, buf_str(&bytes));
+        capture_add(&o.err, buf_str(&bytes));
+        outcome_put(&o, &a);
+        assert_false(a.structured.over || a.text.over);
+        json = answer_json(&a, &def);
+        assert_has(buf_z(&json), "\"isError\":false");
+        assert_has(buf_z(&json), cases[i].has);
+        assert_in_range(json.n, cases[i].min, ANSWER_MAX);
+        answer_free(&a);
+        outcome_free(&o);
+    }
     (void)state;
 }
 
