@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The agents that symposium knows, as one table (docs/spec/plugins.md SY-1, SY-3, SY-9,
+ * docs/reference/agents.md): how each is recognised, which file it reads, where in that file
+ * our entry stands and what it looks like.
+ *
+ * Nothing here reads the environment: paths come from a `struct sync_env`, which a test fills
+ * by hand and a command with sync_env_read().
+ */
+#ifndef SYM_SYNC_AGENT_H
+#define SYM_SYNC_AGENT_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "plugins/plugin.h"
+
+/* Absolute paths; NULL: not set. */
+struct sync_env {
+    const char *home; /* never NULL */
+    const char *root; /* of the workspace, canonical; NULL: none, and no project files */
+    const char *claude_config_dir, *codex_home, *xdg_config_home;
+    const char *path;          /* PATH */
+    const char *self;          /* this very program */
+    struct key_values carried; /* variables of ours that agents must pass on (SY-3) */
+};
+
+/* From the process: HOME, CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME, PATH,
+ * /proc/self/exe; carried are SYMPOSIUM_HOME and XDG_{CONFIG,CACHE,STATE}_HOME. `root` may be
+ * NULL. ERR_NOT_FOUND without a home directory. */
+bool sync_env_read(struct sync_env *ret, struct arena *a, const char *root, struct error *e);
+
+enum sync_format { SYNC_JSON, SYNC_TOML, SYNC_YAML }; /* JSON with comments where they are */
+
+/* Where a path begins. */
+enum sync_base {
+    BASE_NONE, /* there is no such file */
+    BASE_ROOT,
+    BASE_HOME,
+    BASE_CONFIG,      /* XDG_CONFIG_HOME, ~/.config */
+    BASE_CLAUDE,      /* CLAUDE_CONFIG_DIR, ~/.claude */
+    BASE_CLAUDE_FILE, /* CLAUDE_CONFIG_DIR, ~: of .claude.json, which moves with it */
+    BASE_CODEX,       /* CODEX_HOME, ~/.codex */
+};
+
+struct sync_path {
+    enum sync_base base;
+    const char *rel;
+};
+
+/* One member of our entry. */
+enum sync_member {
+    MEMBER_FIXED,        /* `text` */
+    MEMBER_COMMAND,      /* "symposium" */
+    MEMBER_ARGS,         /* ["mcp-serve"] */
+    MEMBER_COMMAND_LINE, /* both in one array */
+    MEMBER_ENV,          /* only when variables are carried; each is a member of its own */
+    MEMBER_TRUE,
+    MEMBER_TIMEOUT, /* seconds: sync_job.tool_timeout_secs */
+};
+
+struct sync_shape {
+    const char *key;
+    enum sync_member what;
+    const char *text;
+    bool once; /* put in with the entry and never looked at again: it is the user's then */
+};
+
+#define SHAPE_MAX 6
+
+struct agent {
+    const char *name;  /* in config.toml and on the command line */
+    const char *title; /* for people */
+    struct sync_path detect;
+    struct sync_path project, user;   /* of the MCP entry */
+    struct sync_path project_instead; /* taken when it exists and `project` does not */
+    enum sync_format format;
+    const char *container; /* key of the root, whose member "symposium" is our entry */
+    struct sync_shape shape[SHAPE_MAX]; /* ends with key NULL, or full */
+    const char *const *args;            /* ends with NULL */
+    bool lock_dir;                      /* of the user file (security.md 3.6) */
+    const char *note;                   /* said once whenever its entry is configured; NULL */
+    const char *project_note;           /* said beside a project file; NULL */
+};
+
+/* Where entries of ours once stood and no agent reads them (SY-9). */
+struct former_place {
+    const char *agent;
+    struct sync_path path;
+    enum sync_format format;
+    const char *container; /* NULL: the root */
+};
+
+#define SYNC_ENTRY "symposium"
+
+extern const struct agent agents[];
+extern const size_t agents_n;
+extern const struct former_place former_places[];
+extern const size_t former_places_n;
+
+/* NULL when there is none of that name. */
+const struct agent *agent_find(struct str name);
+/* "claude, codex, ...", for messages. */
+const char *agent_names(struct arena *a);
+
+/* NULL for BASE_NONE, and for BASE_ROOT without a workspace. */
+const char *sync_path_of(struct arena *a, const struct sync_env *env, struct sync_path p);
+
+/* Its user directory or file exists. */
+bool agent_detected(const struct agent *g, const struct sync_env *env);
+
+/* The file of its MCP entry. An agent that has none in the project (or without a workspace)
+ * gets the user file, and *ret_instead tells it. */
+const char *agent_mcp_file(struct arena *a, const struct agent *g, const struct sync_env *env,
+                           bool project, bool *ret_instead);
+
+#endif
