@@ -115,9 +115,10 @@ struct plugin {
     struct str registry; /* registry name; "workspace" for workspace plugins; the pm's name for
                             packages */
     struct str subpath;  /* key below the registry's root (PL-3) */
-    struct str dir;      /* absolute directory of the manifest */
-    struct str manifest_path;   /* empty: an all-defaults plugin (PL-5) */
-    struct str manifest_sha256; /* hex, for consent (PL-32); empty without a file */
+    struct str package, version; /* ORIGIN_PACKAGE: what it is embedded in, version exact */
+    struct str dir;              /* absolute directory of the manifest */
+    struct str manifest_path;    /* empty: an all-defaults plugin (PL-5) */
+    struct str manifest_sha256;  /* hex, for consent (PL-32); empty without a file */
     struct gate gate;
     bool default_skills;      /* [defaults] skills */
     bool standalone_skill;    /* a SKILL.md alone (PL-6) */

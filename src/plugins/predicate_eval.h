@@ -63,6 +63,10 @@ struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world);
 void evaluator_run(struct evaluator *ev, struct gate_job *jobs, size_t n,
                    void (*done)(void *ctx), void *ctx);
 
+/* One definition more, between batches; it must live as long as the evaluator. A name that is
+ * already defined counts from now on for nobody (PL-15). */
+void evaluator_define(struct evaluator *ev, const struct custom_def *def);
+
 /* So far, for people; owned by the evaluator. */
 const struct strs *evaluator_warnings(const struct evaluator *ev);
 

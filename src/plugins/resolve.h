@@ -5,14 +5,17 @@
  * is an immutable snapshot with its own arena; a newer one replaces it whole.
  *
  *   config.toml ─┐
- *   workspace ───┼─> plugins loaded ─> enablement ─────────> gates ────────> struct resolution
- *   deps (pm) ───┘                     disable, use,        (async: shell,
- *                                      dormant, trust        custom)
+ *   workspace ───┼─> plugins loaded ─> enablement ──> gates of plugins ──┬─> gates of parts ─>
+ *   deps (pm) ───┤   registries,       disable, use,   (async: shell,    │   servers, groups,
+ *   offers (pm) ─┘   workspace,        auto-enable,     custom)          │   subcommands
+ *                    packages          dormant, trust   ^                │
+ *                                                       └─ packages <─ gates of edges (PL-10)
  */
 #ifndef SYM_PLUGINS_RESOLVE_H
 #define SYM_PLUGINS_RESOLVE_H
 
 #include "plugins/config.h"
+#include "plugins/package_source.h"
 #include "plugins/workspace.h"
 
 struct loop; /* loop/loop.h */
@@ -30,10 +33,15 @@ const char *plugin_state_name(enum plugin_state s);
 
 struct plugin_status {
     const struct plugin *plugin; /* NULL for a manifest that did not load */
-    struct str name, registry;
+    struct str name;             /* of a package: its name there, whatever the manifest says */
+    struct str registry;         /* as struct plugin's */
     enum plugin_state state;
-    struct str reason; /* for people: why it is active, or why not and what to do */
-    bool trusted;      /* PL-32: what runs a program may run */
+    /* For people: why it is active ("registry x", "workspace root", "workspace member",
+     * "[plugins] use", "[plugins] auto-enable", "chained from y"), or why not and what to do.
+     */
+    struct str reason;
+    bool trusted; /* PL-32: what runs a program may run; never of a candidate */
+    const struct plugin *chained_from; /* the plugin whose edge brought it, else NULL (PL-10) */
 };
 
 /* A server whose plugin gate and entry gate hold, ready to start: paths absolute, variables
@@ -49,6 +57,24 @@ struct active_server {
     int startup_timeout_ms, tool_call_timeout_ms;
 };
 
+/* Skills of an active plugin whose group gate holds. Skill gates come after loading (PL-23). */
+struct active_group {
+    const struct plugin *plugin;
+    const struct skill_group *group;
+    struct str
+        dir; /* canonical, beneath the plugin's directory; it was there. Empty with git */
+    struct str git; /* as written */
+    bool trusted;   /* the plugin's: gates of its skills may run programs */
+};
+
+/* A subcommand of an active plugin whose gate holds, sorted by name; several plugins may have
+ * one name, which is an error where it is called (PL-14). */
+struct active_subcommand {
+    const struct plugin *plugin;
+    const struct subcommand *def;
+    bool trusted; /* false: it must not run (PL-32) */
+};
+
 struct resolution {
     struct arena arena;
     struct config config;
@@ -57,13 +83,21 @@ struct resolution {
     struct {
         struct active_server *v;
         size_t n, cap;
-    } servers;            /* sorted bytewise by name, names unique */
+    } servers; /* sorted bytewise by name, names unique */
+    struct {
+        struct active_group *v;
+        size_t n, cap;
+    } groups; /* in the order of their plugins */
+    struct {
+        struct active_subcommand *v;
+        size_t n, cap;
+    } subcommands;
     struct strs problems; /* finished problem lines, without brackets ("x: reason") */
     struct strs warnings; /* for people only: nothing is missing because of them */
     struct {
         struct plugin_status *v;
         size_t n, cap;
-    } plugins;
+    } plugins; /* in the order of PL-36, then what could not be loaded */
     struct {
         struct watched *v;
         size_t n, cap;
@@ -76,7 +110,12 @@ struct resolve_opts {
     const char *start_dir; /* cwd or --workspace */
     int shell_timeout_ms;  /* 0: 10 s (PL-22) */
     bool read_only_cache;  /* do not write the predicate cache */
+    /* Where packages come from; NULL: none are looked for. Copied; its ctx must live until
+     * `done` or resolve_cancel(). May be given later, with resolve_packages(). */
+    const struct package_source *packages;
 };
+
+#define RESOLVE_MAX_EDGES 1000 /* [[plugins]] edges followed in one resolution (PL-10) */
 
 /* What the caller's package managers found; copied. */
 struct found_deps {
@@ -91,6 +130,8 @@ struct found_deps {
 
 struct resolver;
 /*
+ * Usually called through pm/resolving.h, which brings the package managers along.
+ *
  * Two steps, because package managers stand above this folder: resolve_begin() reads config and
  * workspace at once (no child process, no network) and tells the caller; resolve_finish() takes
  * the dependencies and calls `done` when all gates are evaluated, never from inside. The
@@ -101,6 +142,9 @@ struct resolver;
 struct resolver *resolve_begin(struct loop *l, const struct resolve_opts *o, struct error *e);
 const struct config *resolve_config(const struct resolver *r);
 const struct workspace *resolve_workspace(const struct resolver *r);
+/* As resolve_opts.packages, for a source that needs the configuration. Before resolve_finish().
+ */
+void resolve_packages(struct resolver *r, const struct package_source *packages);
 void resolve_finish(struct resolver *r, const struct found_deps *deps,
                     void (*done)(void *ctx, struct resolution *res), void *ctx);
 void resolve_cancel(struct resolver *r); /* frees; done is not called */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * A package manager's offer to a plugin (docs/spec/plugins.md PM-4, PM-7): nothing of it is
+ * believed. The id must be what was asked for, the root a real directory, the manifest is
+ * validated as any other, and a claim of trust or enablement in it has no effect (SEC-51).
+ */
+#ifndef SYM_PLUGINS_OFFER_H
+#define SYM_PLUGINS_OFFER_H
+
+#include "plugins/package_source.h"
+
+/*
+ * The canonical root, in the arena. ERR_INVALID when it is relative, "/", holds "..", is a link
+ * or no directory; ERR_NOT_FOUND when it is not there (SEC-49).
+ */
+const char *offer_root(struct arena *a, struct str root, struct error *e);
+
+/* The offer answers `asked`: the same package manager (any, when asked has none), the same name
+ * (PL-20), and a version that fits the requirement; a version that is none fits only where none
+ * is required. ERR_PROTOCOL says what it claims to be. */
+bool offer_answers(const struct package_offer *o, const struct package_id *asked,
+                   struct error *e);
+
+/* One of the dependencies, in one of its versions. */
+bool offer_is_of(const struct package_offer *o, const struct deps *deps, struct error *e);
+
+/* NULL: *e says why it does not count. Everything in the plugin is the arena's. */
+struct plugin *offer_plugin(struct arena *a, const struct package_offer *o, struct error *e);
+
+/* "cargo:widget" or "cargo:widget 1.2.0", for people. */
+struct str package_text(struct arena *a, const struct package_id *id);
+
+#endif
