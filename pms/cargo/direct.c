@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "direct.h"
 
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/path.h"
 #include "lock.h"
@@ -11,7 +9,7 @@ struct collecting {
     struct arena *arena;
     const struct cargo_workspace *w;
     struct lock lock; /* empty when there is none */
-    struct directs *list;
+    struct deps *list;
     struct map added; /* "name version" */
 };
 
@@ -21,7 +19,7 @@ static void add(struct collecting *c, struct str name, struct str version)
 
     if (map_put(&c->added, key, c))
         return;
-    ARENA_PUSH(c->arena, c->list) = (struct direct){ name, version };
+    ARENA_PUSH(c->arena, c->list) = (struct dep){ name, version };
 }
 
 /* The member's own entry. Its version may be behind the manifest's until cargo runs again. */
@@ -114,7 +112,7 @@ static void read_lock(struct collecting *c, struct inputs *in)
         log_warn("no versions: '%s': %s", path, why.msg);
 }
 
-void directs_add(struct directs *list, struct inputs *in, const struct cargo_workspace *w)
+void direct_add(struct deps *list, struct inputs *in, const struct cargo_workspace *w)
 {
     struct collecting c = { .arena = in->arena, .w = w, .list = list };
 
@@ -126,23 +124,19 @@ void directs_add(struct directs *list, struct inputs *in, const struct cargo_wor
     map_free(&c.added);
 }
 
-static int by_name_version(const void *a, const void *b)
+static bool read_workspace(const struct listing *l, const char *dir, struct error *e)
 {
-    const struct direct *x = a, *y = b;
-    int order = str_cmp(x->name, y->name);
+    struct cargo_workspace w;
 
-    return order ? order : str_cmp(x->version, y->version);
+    if (!workspace_read(&w, l->in, dir, e))
+        return false;
+    for (size_t i = 0; i < w.members.n; i++)
+        map_put(l->members, str_of(w.members.v[i]->dir), w.members.v[i]);
+    direct_add(l->deps, l->in, &w);
+    workspace_free(&w);
+    return true;
 }
 
-void directs_sort(struct directs *list)
-{
-    size_t kept = 0;
-
-    if (list->n == 0)
-        return;
-    qsort(list->v, list->n, sizeof *list->v, by_name_version);
-    for (size_t i = 1; i < list->n; i++)
-        if (by_name_version(&list->v[kept], &list->v[i]) != 0)
-            list->v[++kept] = list->v[i];
-    list->n = kept + 1;
-}
+const struct lister_kind cargo_lister = { .pm = "cargo",
+                                          .manifest = "Cargo.toml",
+                                          .read = read_workspace };

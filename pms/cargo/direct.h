@@ -7,20 +7,13 @@
 #ifndef PM_CARGO_DIRECT_H
 #define PM_CARGO_DIRECT_H
 
+#include "common/list.h"
 #include "workspace.h"
-
-struct direct {
-    struct str name, version;
-};
-
-struct directs {
-    struct direct *v; /* directs_sort(): bytewise by (name, version), each once */
-    size_t n, cap;
-};
 
 /* Adds the workspace's direct dependencies to the list; reads its lockfile through `in`. A
  * malformed lockfile is logged and counts as none. */
-void directs_add(struct directs *list, struct inputs *in, const struct cargo_workspace *w);
-void directs_sort(struct directs *list);
+void direct_add(struct deps *list, struct inputs *in, const struct cargo_workspace *w);
+
+extern const struct lister_kind cargo_lister;
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "list.h"
+#include "direct.h"
 #include "loop/lines.h"
 #include "loop/pipe.h"
 #include "rpc/peer.h"
@@ -53,7 +53,7 @@ static void on_initialize(struct server *s, const struct rpc_msg *m)
         return;
     }
     auto_free char *dir = workspace.n ? str_dup(workspace) : NULL;
-    s->lister = lister_new(dir);
+    s->lister = lister_new(&cargo_lister, dir);
     jw_obj(&w);
     jw_kint(&w, "protocol_version", PROTOCOL_VERSION);
     jw_kstrz(&w, "name", "cargo");

@@ -7,7 +7,7 @@
 #ifndef PM_CARGO_MANIFEST_H
 #define PM_CARGO_MANIFEST_H
 
-#include "inputs.h"
+#include "common/inputs.h"
 #include "text/toml.h"
 
 /* A dependency of any kind: normal, dev, build, for any target, optional or not. */

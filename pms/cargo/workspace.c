@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
-#include "expand.h"
+#include "common/expand.h"
 #include "text/glob.h"
 
 struct finding {

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "fixture.h"
-#include "list.h"
+#include "direct.h"
 #include "text/json.h"
 
 struct lister_guard {
@@ -101,7 +101,7 @@ static void each_fixture_gives_its_expected_list(void **state)
         struct fixture f;
 
         fixture_make(&f, names[i]);
-        g.l = lister_new(f.root);
+        g.l = lister_new(&cargo_lister, f.root);
         assert_lists(&g, names[i], arena_z(&f.arena, f.expected));
         end(&g, &f);
     }
@@ -140,7 +140,7 @@ static void the_answer_is_bare_unless_there_is_something_to_watch(void **state)
         yyjson_val *answer;
 
         fixture_make(&f, cases[i].fixture);
-        g.l = lister_new(f.root);
+        g.l = lister_new(&cargo_lister, f.root);
         answer = ask(&g);
         if (json_is_arr(answer) != !cases[i].watched)
             fail_msg("%s: %s", cases[i].fixture, json_type_name(answer));
@@ -192,7 +192,7 @@ static void an_answer_is_kept_until_the_lockfile_is_a_nanosecond_newer(void **st
     fixture_write(&f, "Cargo.toml", str_of(manifest));
     put_lock(&f, "1.0.0");
     rewrite(&f, "Cargo.lock", "1.0.0", "1.0.0", 500);
-    g.l = lister_new(f.root);
+    g.l = lister_new(&cargo_lister, f.root);
     assert_lists(&g, "first", "x 1.0.0\n");
     rewrite(&f, "Cargo.lock", "\"x\"\nversion = \"1.0.0\"", "\"x\"\nversion = \"2.0.0\"", 500);
     assert_lists(&g, "same stamp", "x 1.0.0\n");
@@ -208,7 +208,7 @@ static void a_change_of_any_input_gives_a_new_answer(void **state)
 
     (void)state;
     fixture_make(&f, NULL);
-    g.l = lister_new(f.root);
+    g.l = lister_new(&cargo_lister, f.root);
     assert_lists(&g, "nothing", "");
     fixture_write(&f, "sub/Cargo.toml",
                   str_of("[package]\nname=\"s\"\n[dependencies]\na=\"1\"\n"));
@@ -237,7 +237,7 @@ static void a_malformed_root_manifest_is_an_error_that_names_file_and_line(void 
     (void)state;
     fixture_make(&f, NULL);
     fixture_write(&f, "Cargo.toml", str_of("[package]\nname = \n"));
-    l = lister_new(f.root);
+    l = lister_new(&cargo_lister, f.root);
     assert_false(lister_list(l, &json, &e));
     assert_int_equal(e.kind, ERR_INVALID);
     assert_non_null(strstr(e.msg, "root/Cargo.toml'"));
@@ -250,7 +250,7 @@ static void a_malformed_root_manifest_is_an_error_that_names_file_and_line(void 
 
 static void without_a_workspace_every_list_is_empty(void **state)
 {
-    struct lister_guard g = { .l = lister_new(NULL) };
+    struct lister_guard g = { .l = lister_new(&cargo_lister, NULL) };
 
     (void)state;
     assert_lists(&g, "none", "");
@@ -272,7 +272,7 @@ static void nested_manifests_are_sought_in_200_directories(void **state)
             &f, arena_printf(&f.arena, "d%03d/Cargo.toml", i),
             str_of(arena_printf(&f.arena,
                                 "[package]\nname=\"p\"\n[dependencies]\nx%03d=\"1\"\n", i)));
-    g.l = lister_new(f.root);
+    g.l = lister_new(&cargo_lister, f.root);
     assert_int_equal(json_len(deps_of(ask(&g))), 200);
     end(&g, &f);
 }
@@ -293,7 +293,7 @@ static void patterns_are_bounded(void **state)
                       str_of("[package]\nname=\"p\"\n"));
     fixture_write(&f, "Cargo.toml",
                   str_of("[workspace]\nmembers=[\"**/**/**/**/**/**/**/**/**/**\"]\n"));
-    l = lister_new(f.root);
+    l = lister_new(&cargo_lister, f.root);
     assert_false(lister_list(l, &json, &e));
     assert_int_equal(e.kind, ERR_LIMIT);
     buf_addz(&text, "[workspace]\nmembers=[\"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "list.h"
+#include "common/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +7,22 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "direct.h"
-#include "nested.h"
+#include "common/nested.h"
+#include "common/offer.h"
 
 struct lister {
+    const struct lister_kind *kind;
     char *workspace;
     struct arena arena;   /* of the answer that is kept */
     struct inputs inputs; /* what it came from */
     struct buf json;      /* empty: none is kept */
 };
 
-struct lister *lister_new(const char *workspace)
+struct lister *lister_new(const struct lister_kind *kind, const char *workspace)
 {
     struct lister *l = NEW(struct lister);
 
+    l->kind = kind;
     l->workspace = mem_strdup(workspace);
     l->json = BUF(LIST_MAX_JSON);
     return l;
@@ -43,54 +45,37 @@ static void forget(struct lister *l)
     buf_clear(&l->json);
 }
 
-/* A directory that is a member of a workspace already read is no workspace of its own. */
-static void add_nested(struct lister *l, const char *dir, struct map *members,
-                       struct directs *list)
-{
-    struct cargo_workspace w;
-    struct error why = { 0 };
-
-    if (map_has(members, str_of(dir)))
-        return;
-    if (!workspace_read(&w, &l->inputs, dir, &why)) {
-        log_warn("workspace left out: %s", why.msg);
-        return;
-    }
-    for (size_t i = 0; i < w.members.n; i++)
-        map_put(members, str_of(w.members.v[i]->dir), list);
-    directs_add(list, &l->inputs, &w);
-    workspace_free(&w);
-}
-
-static void collect_nested(struct lister *l, const char *root, struct directs *list)
+static void collect_nested(struct lister *l, const char *root, const struct listing *ret)
 {
     struct dir_list dirs = { 0 };
-    struct map members = MAP;
 
-    nested_find(&l->inputs, root, &dirs);
-    for (size_t i = 0; i < dirs.n; i++)
-        add_nested(l, dirs.v[i], &members, list);
-    map_free(&members);
+    nested_find(&l->inputs, root, l->kind->manifest, &dirs);
+    for (size_t i = 0; i < dirs.n; i++) {
+        struct error why = { 0 };
+
+        if (!map_has(ret->members, str_of(dirs.v[i])) && !l->kind->read(ret, dirs.v[i], &why))
+            log_warn("workspace left out: %s", why.msg);
+    }
 }
 
-static bool collect(struct lister *l, struct directs *list, struct error *e)
+static bool collect(struct lister *l, struct deps *list, struct error *e)
 {
     const char *root = path_clean(&l->arena, l->workspace);
-    struct cargo_workspace w;
+    struct map members = MAP;
+    const struct listing listing = { &l->inputs, list, &members };
     struct error why = { 0 };
+    bool ok;
 
     l->inputs.known_root = root;
-    if (workspace_read(&w, &l->inputs, root, &why)) {
-        directs_add(list, &l->inputs, &w);
-        workspace_free(&w);
-    } else if (why.kind == ERR_NOT_FOUND) {
+    ok = l->kind->read(&listing, root, &why);
+    if (!ok && why.kind == ERR_NOT_FOUND) {
+        ok = true;
         l->inputs.known_root = NULL;
-        collect_nested(l, root, list);
-    } else {
-        return error_set(e, why.kind, "%s", why.msg);
+        collect_nested(l, root, &listing);
     }
-    directs_sort(list);
-    return true;
+    map_free(&members);
+    deps_sort(list);
+    return ok || error_set(e, why.kind, "%s", why.msg);
 }
 
 static int by_text(const void *a, const void *b)
@@ -114,31 +99,27 @@ static struct dir_list to_watch(struct lister *l)
     return once;
 }
 
-static void put_deps(struct jw *w, const struct directs *list)
+static void put_deps(struct jw *w, const char *pm, const struct deps *list)
 {
     jw_arr(w);
     for (size_t i = 0; i < list->n; i++) {
-        jw_obj(w);
-        jw_kstr(w, "pm", STR("cargo"));
-        jw_kstr(w, "name", list->v[i].name);
-        jw_kstr(w, "version", list->v[i].version);
-        jw_end(w);
+        id_put(w, &(struct id){ str_of(pm), list->v[i].name, list->v[i].version });
     }
     jw_end(w);
 }
 
-static void put_answer(struct lister *l, const struct directs *list)
+static void put_answer(struct lister *l, const struct deps *list)
 {
     struct dir_list watch = to_watch(l);
     struct jw w = jw_to(&l->json);
 
     if (watch.n == 0) {
-        put_deps(&w, list);
+        put_deps(&w, l->kind->pm, list);
         return;
     }
     jw_obj(&w);
     jw_key(&w, "deps");
-    put_deps(&w, list);
+    put_deps(&w, l->kind->pm, list);
     jw_key(&w, "watch");
     jw_arr(&w);
     for (size_t i = 0; i < watch.n; i++)
@@ -149,7 +130,7 @@ static void put_answer(struct lister *l, const struct directs *list)
 
 bool lister_list(struct lister *l, struct str *ret_json, struct error *e)
 {
-    struct directs list = { 0 };
+    struct deps list = { 0 };
 
     if (l->json.n == 0 || inputs_changed(&l->inputs)) {
         forget(l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* `members` entries of a [workspace] table, turned into directories the way cargo does it. */
-#ifndef PM_CARGO_EXPAND_H
-#define PM_CARGO_EXPAND_H
+#ifndef PMS_COMMON_EXPAND_H
+#define PMS_COMMON_EXPAND_H
 
-#include "inputs.h"
+#include "common/inputs.h"
 
 #define EXPAND_MAX_DIRS    20000 /* directories met by all patterns of one workspace */
 #define EXPAND_MAX_DEPTH   32    /* levels that one "**" descends */

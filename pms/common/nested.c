@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "nested.h"
+#include "common/nested.h"
 
 #include <string.h>
 
@@ -33,7 +33,8 @@ static void add_level(struct inputs *in, const char *dir, struct dir_list *level
     }
 }
 
-void nested_find(struct inputs *in, const char *root, struct dir_list *ret)
+void nested_find(struct inputs *in, const char *root, const char *manifest,
+                 struct dir_list *ret)
 {
     struct dir_list level = { 0 }, below = { 0 };
     size_t budget = NESTED_MAX_DIRS;
@@ -44,10 +45,10 @@ void nested_find(struct inputs *in, const char *root, struct dir_list *ret)
         for (size_t i = 0; i < level.n && budget > 0; i++)
             add_level(in, level.v[i], &below, &budget);
         for (size_t i = 0; i < below.n; i++) {
-            const char *manifest = path_join(in->arena, below.v[i], "Cargo.toml");
+            const char *path = path_join(in->arena, below.v[i], manifest);
 
-            input_note(in, manifest); /* also where there is none yet */
-            if (file_exists(manifest))
+            input_note(in, path); /* also where there is none yet */
+            if (file_exists(path))
                 ARENA_PUSH(in->arena, ret) = below.v[i];
         }
         level = below;

@@ -4,13 +4,13 @@
  * taken before it was read: what changes meanwhile is seen at the next request. All disk access
  * of this program goes through here.
  */
-#ifndef PM_CARGO_INPUTS_H
-#define PM_CARGO_INPUTS_H
+#ifndef PMS_COMMON_INPUTS_H
+#define PMS_COMMON_INPUTS_H
 
 #include "base/arena.h"
 #include "base/file.h"
 
-#define INPUT_MAX_FILE ((size_t)4 << 20) /* one Cargo.toml or Cargo.lock */
+#define INPUT_MAX_FILE ((size_t)4 << 20) /* one manifest; a lockfile of TOML */
 
 struct input {
     const char *path;
@@ -31,6 +31,9 @@ void input_note(struct inputs *in, const char *path);
 
 /* Notes and reads a whole file. ERR_NOT_FOUND when absent, ERR_LIMIT past INPUT_MAX_FILE. */
 bool input_read(struct inputs *in, const char *path, struct str *ret, struct error *e);
+/* The same with another ceiling. */
+bool input_read_max(struct inputs *in, const char *path, size_t max, struct str *ret,
+                    struct error *e);
 
 /* True when anything noted has another stamp now. */
 bool inputs_changed(const struct inputs *in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "expand.h"
+#include "common/expand.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "inputs.h"
+#include "common/inputs.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,15 +20,21 @@ void input_note(struct inputs *in, const char *path)
     };
 }
 
-bool input_read(struct inputs *in, const char *path, struct str *ret, struct error *e)
+bool input_read_max(struct inputs *in, const char *path, size_t max, struct str *ret,
+                    struct error *e)
 {
-    auto_buf text = BUF(INPUT_MAX_FILE);
+    auto_buf text = BUF(max);
 
     input_note(in, path);
     if (!file_read(path, &text, e))
         return false;
     *ret = arena_str(in->arena, buf_str(&text));
     return true;
+}
+
+bool input_read(struct inputs *in, const char *path, struct str *ret, struct error *e)
+{
+    return input_read_max(in, path, INPUT_MAX_FILE, ret, e);
 }
 
 bool inputs_changed(const struct inputs *in)
