@@ -92,6 +92,9 @@ static bool add_plain(struct glob_set *s, struct str pattern, struct error *e)
             text = rest, rest.n = 0;
         if (text.n == 0 || str_is(text, "."))
             continue;
+        /* "**" behind "**" adds nothing, and each would be entered from each before it. */
+        if (str_is(text, "**") && s->n > from && s->v[s->n - 1].kind == PART_DEEP)
+            continue;
         if (!check_classes(text, e))
             return false;
         if (s->n + 2 > GLOB_SET_PARTS_MAX)

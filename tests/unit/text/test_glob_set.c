@@ -84,6 +84,9 @@ static void patterns_match_relative_paths(void **state)
         { "*", "\xff", true },
         { "\xff", "\xff", true },
         { "..", "..", true },
+        { "a/**/**", "a/b/c", true },
+        { "a/**/**", "a", false },
+        { "a/**/./**//x", "a/x", true },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -192,12 +195,33 @@ static void no_pattern_makes_matching_slow(void **state)
     assert_true(clock_ms() - before < 500 * slack());
 }
 
+/* Each "**" would be entered from each that stands before it. */
+static void many_double_stars_cost_as_much_as_one(void **state)
+{
+    auto_arena a = ARENA;
+    auto_buf stars = BUF(1000);
+    struct glob_set *s = glob_set_new(&a);
+    int64_t before = clock_ms();
+
+    for (int i = 0; i < 300; i++)
+        buf_addz(&stars, "**/");
+    buf_addz(&stars, "x");
+    for (int i = 0; i < 50; i++)
+        assert_true(glob_set_add(s, buf_str(&stars), NULL));
+    assert_int_equal(glob_set_words(s), 50 * 3 / 64 + 1);
+    for (int i = 0; i < 20000; i++)
+        assert_false(glob_set_match(s, STR("a/b/c/d/e")));
+    assert_true(glob_set_match(s, STR("a/x")) && glob_set_match(s, STR("x")));
+    assert_true(clock_ms() - before < 500 * slack());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_relative_paths),
         cmocka_unit_test(patterns_that_mean_nothing_are_refused_with_the_reason),
         cmocka_unit_test(a_walker_learns_where_it_need_not_look),
+        cmocka_unit_test(many_double_stars_cost_as_much_as_one),
         cmocka_unit_test(no_pattern_makes_matching_slow),
     };
 
