@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 
-#define BLOCK ((size_t)64 << 10)
+#define BLOCK       ((size_t)64 << 10)
+#define UNSIZED_MAX ((size_t)32 << 20) /* of a file that does not say its size, for its end */
 
 static bool sys_failed(struct error *e)
 {
@@ -185,6 +186,39 @@ static bool find_tail(const struct fs_call *c, int fd, uint64_t lines, off_t siz
     return true;
 }
 
+/* Files that the kernel makes when they are read have size 0 (/proc) or one that is too large
+ * (/sys). */
+static bool has_its_size(int fd, off_t size)
+{
+    char last;
+
+    return size > 0 && read_at(fd, &last, 1, size - 1) != 0;
+}
+
+/* Where the end is only reading tells. */
+static bool tail_of_unsized(const struct fs_call *c, int fd, uint64_t lines, struct buf *out,
+                            struct error *e)
+{
+    auto_buf whole = BUF(UNSIZED_MAX);
+    size_t start = out->n, left;
+    const char *p, *from;
+    bool cr = false;
+
+    if (!content_whole(c, fd, &whole, e))
+        return false;
+    from = whole.p;
+    left = whole.n && whole.p[whole.n - 1] == '\n' ? whole.n - 1 : whole.n;
+    while (left && (p = memrchr(whole.p, '\n', left))) {
+        if (--lines == 0) {
+            from = p + 1;
+            break;
+        }
+        left = (size_t)(p - whole.p);
+    }
+    put_lf(out, str_from(buf_str(&whole), (size_t)(from - whole.p)), &cr);
+    return end_lines(out, start, cr, e);
+}
+
 bool content_tail(const struct fs_call *c, int fd, uint64_t lines, struct buf *out,
                   struct error *e)
 {
@@ -198,6 +232,8 @@ bool content_tail(const struct fs_call *c, int fd, uint64_t lines, struct buf *o
         return sys_failed(e);
     if (lines == 0)
         return true;
+    if (!has_its_size(fd, st.st_size))
+        return tail_of_unsized(c, fd, lines, out, e);
     if (!find_tail(c, fd, lines, st.st_size, out->max - out->n, &at, e))
         return false;
     while (at < st.st_size && !out->over) {

@@ -107,6 +107,20 @@ static bool is_same(const struct move *m, int fd)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+/* The source could not be removed (errno): nothing was moved, so what was made goes again, if
+ * the name still leads to it. */
+static bool undo(const struct move *m, const struct stat *made, const char **ret_why)
+{
+    const char *why = strerror(errno);
+    struct stat there;
+    bool gone = fstatat(m->to.dir, m->to.name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                there.st_dev == made->st_dev && there.st_ino == made->st_ino &&
+                unlinkat(m->to.dir, m->to.name, 0) == 0;
+
+    return refuse(ret_why, arena_printf(m->c->arena, "the source cannot be removed: %s%s", why,
+                                        gone ? "" : " (there is a copy now)"));
+}
+
 /* Copies into the temp file and gives it the name. False with errno, without the temp file. */
 static bool copy_to(const struct move *m, int from, int to, const char *temp)
 {
@@ -130,6 +144,7 @@ static bool copy_to(const struct move *m, int from, int to, const char *temp)
 static bool copy_file(const struct move *m, const char **ret_why)
 {
     char temp[REPLACE_TEMP_NAME];
+    struct stat made;
     auto_close int from =
         openat(m->from.dir, m->from.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -146,14 +161,15 @@ static bool copy_file(const struct move *m, const char **ret_why)
     if (!is_same(m, from))
         return refuse(ret_why,
                       "it was copied, but the source was replaced meanwhile and stays");
-    if (unlinkat(m->from.dir, m->from.name, 0) != 0)
-        return refuse(ret_why, "it was copied, but the source cannot be removed");
+    if (fstat(to, &made) != 0 || unlinkat(m->from.dir, m->from.name, 0) != 0)
+        return undo(m, &made, ret_why);
     return true;
 }
 
 static bool copy_link(const struct move *m, const char **ret_why)
 {
     char target[PATH_MAX];
+    struct stat made = { 0 };
     ssize_t n = readlinkat(m->from.dir, m->from.name, target, sizeof target - 1);
 
     if (n < 0)
@@ -161,8 +177,9 @@ static bool copy_link(const struct move *m, const char **ret_why)
     target[n] = '\0';
     if (symlinkat(target, m->to.dir, m->to.name) != 0)
         return failed(ret_why);
-    if (unlinkat(m->from.dir, m->from.name, 0) != 0)
-        return refuse(ret_why, "the link was made anew, but the old one cannot be removed");
+    if (fstatat(m->to.dir, m->to.name, &made, AT_SYMLINK_NOFOLLOW) != 0 ||
+        unlinkat(m->from.dir, m->from.name, 0) != 0)
+        return undo(m, &made, ret_why);
     return true;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "fs_check.h"
 
+#include <grp.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct fs_args move(const char *source, const char *destination)
 {
@@ -203,6 +206,45 @@ static void what_a_file_allows_crosses_with_it_or_is_less(void **state)
     remove_tree(other);
 }
 
+/* As who may not write where the source lies. */
+static bool nothing_is_left(struct place *p, const char *name, const char *to)
+{
+    struct said s;
+
+    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(3000) != 0 || setuid(3000) != 0))
+        return false;
+    s = call(p, fs_move, move(name, to));
+    return s.failed &&
+           str_ends(s.text, STR("the source cannot be removed: Permission denied")) &&
+           exists(p, name) && access(to, F_OK) != 0;
+}
+
+static void a_source_that_must_stay_leaves_no_copy(void **state)
+{
+    struct place *p = *state;
+    const char *other = other_file_system(p), *names[] = { "ro/f", "ro/link" };
+
+    if (!other)
+        skip();
+    make_dir(p, "ro");
+    put(p, "ro/f", "x");
+    assert_int_equal(symlink("f", at(p, "ro/link")), 0);
+    assert_int_equal(chmod(at(p, "ro/f"), 0444) | chmod(at(p, "ro"), 0555), 0);
+    assert_int_equal(chmod(other, 0777) | chmod(p->dir, 0755) | chmod(p->in, 0755), 0);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *to = path_join(&p->arena, other, "copy");
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(!nothing_is_left(p, names[i], to));
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+    chmod(at(p, "ro"), 0755);
+    remove_tree(other);
+}
+
 /* ---- get_file_info (FS-18) ---- */
 
 static void the_state_of_a_file_is_told_line_by_line(void **state)
@@ -241,6 +283,7 @@ int main(void)
         PLACE_TEST(a_root_and_what_holds_it_stay),
         PLACE_TEST(a_file_crosses_with_its_mode_and_time),
         PLACE_TEST(what_a_file_allows_crosses_with_it_or_is_less),
+        PLACE_TEST(a_source_that_must_stay_leaves_no_copy),
         PLACE_TEST(the_state_of_a_file_is_told_line_by_line),
     };
 

@@ -84,6 +84,33 @@ static void blocks_do_not_show(void **state)
     }
 }
 
+/* FS-2: what the kernel makes when it is read has size 0 (/proc), or one that is too large
+ * (/sys). */
+static void files_without_their_size_have_ends_too(void **state)
+{
+    struct place *p = *state;
+    const char *dirs[] = { p->in, "/proc", "/sys/kernel" };
+    FILE *f = fopen("/proc/self/limits", "r");
+    char line[256], want[256] = "";
+    struct said s;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        strcpy(want, line);
+    fclose(f);
+    access_unref(p->x);
+    p->x = access_new(dirs, 3, false, NULL, NULL);
+    s = call(p, fs_read_text, last("/proc/self/limits", 1));
+    want[strcspn(want, "\n")] = '\0';
+    assert_says(s, want);
+    assert_true(call(p, fs_read_text, last("/proc/self/limits", 3)).text.n > strlen(want));
+    s = call(p, fs_read_text, with_path("/proc/self/limits"));
+    assert_bytes(call(p, fs_read_text, last("/proc/self/limits", 1000)).text,
+                 str_upto(s.text, s.text.n - 1));
+    if (access("/sys/kernel/uevent_seqnum", R_OK) == 0)
+        assert_true(call(p, fs_read_text, last("/sys/kernel/uevent_seqnum", 1)).text.n > 0);
+}
+
 static void asking_for_both_ends_is_refused(void **state)
 {
     struct fs_args in = first("f", 0);
@@ -276,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLACE_TEST(head_and_tail_give_whole_lines_without_the_last_end),
         PLACE_TEST(blocks_do_not_show),
+        PLACE_TEST(files_without_their_size_have_ends_too),
         PLACE_TEST(asking_for_both_ends_is_refused),
         PLACE_TEST(huge_files_are_read_at_their_ends_only),
         PLACE_TEST(the_limit_of_a_whole_read_is_exact),
