@@ -26,8 +26,4 @@ const char *const *jail_env(const struct jail *j); /* ours, with that TMPDIR */
 const char *jail_tmpdir(const struct jail *j);
 void jail_free(struct jail *j); /* removes the TMPDIR and all in it; NULL is accepted */
 
-/* rm -r, of any depth; links are not followed. Gives up after some seconds: what is left is the
- * next server's to remove. */
-bool jail_remove_tree(int parent, const char *name);
-
 #endif

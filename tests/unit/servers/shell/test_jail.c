@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/tree.h"
 #include "lockdown/landlock.h"
 #include "lockdown/seccomp.h"
 #include "servers/shell/jail.h"
@@ -121,10 +122,10 @@ static void a_tree_of_any_shape_is_removed(void **state)
         at = next;
     }
     close(at);
-    assert_true(jail_remove_tree(dir, "tree"));
+    assert_true(tree_remove(dir, "tree"));
     assert_true(exists(kept));
-    assert_false(jail_remove_tree(dir, "none"));
-    assert_false(jail_remove_tree(dir, "kept"));
+    assert_false(tree_remove(dir, "none"));
+    assert_false(tree_remove(dir, "kept"));
     assert_true(exists(kept));
     close(dir);
     (void)state;
@@ -146,7 +147,7 @@ static bool read_only_tree_is_removed(int dir)
     assert_int_equal(fchmodat(dir, "ro/c", 0, 0), 0);
     assert_int_equal(fchmodat(dir, "ro/a", 0555, 0), 0);
     assert_int_equal(fchmodat(dir, "ro", 0555, 0), 0);
-    return jail_remove_tree(dir, "ro");
+    return tree_remove(dir, "ro");
 }
 
 static void read_only_directories_are_removed(void **state)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Directory trees as a whole. */
+#ifndef SYM_BASE_TREE_H
+#define SYM_BASE_TREE_H
+
+#include <stdbool.h>
+
+#define TREE_REMOVE_MS 5000 /* for one tree: what still runs in there may go on filling it */
+
+/*
+ * rm -r of the directory `name` in `parent` (a descriptor or AT_FDCWD), of any depth, read-only
+ * directories included; links are not followed. False when it was none, or when something is
+ * left after TREE_REMOVE_MS; then errno says why.
+ */
+bool tree_remove(int parent, const char *name);
+
+#endif
