@@ -116,6 +116,14 @@ bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail)
     return true;
 }
 
+int str_hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret)
 {
     bool negative = s.n && s.p[0] == '-';

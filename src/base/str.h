@@ -40,6 +40,9 @@ bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail)
 /* Whole slice is a decimal integer in range, optional '-', no blanks. */
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret);
 
+/* The value of a hex digit of either case, -1 when it is none. */
+int str_hex(char c);
+
 /* Letters to insert, drop or change until one is the other (Levenshtein), for "did you mean";
  * UINT_MAX when one is longer than STR_DISTANCE_MAX. Time is the product of the lengths. */
 #define STR_DISTANCE_MAX 64

@@ -83,14 +83,6 @@ struct access *roots_now(const struct roots *o)
 
 /* ---- the client's ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The path of a file URI of this machine; NULL when it is none. */
 static const char *path_of_uri(struct arena *a, struct str uri)
 {
@@ -106,8 +98,8 @@ static const char *path_of_uri(struct arena *a, struct str uri)
         return NULL;
     out = end = arena_alloc(a, at.n + 1);
     while (at.n) {
-        int high = at.p[0] == '%' && at.n > 2 ? hex_value(at.p[1]) : -1;
-        int low = high >= 0 ? hex_value(at.p[2]) : -1;
+        int high = at.p[0] == '%' && at.n > 2 ? str_hex(at.p[1]) : -1;
+        int low = high >= 0 ? str_hex(at.p[2]) : -1;
         int c = low >= 0 ? high << 4 | low : at.p[0];
 
         if (c == '\0' || (at.p[0] == '%' && low < 0))

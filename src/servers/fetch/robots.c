@@ -34,13 +34,6 @@ static bool is_unreserved(unsigned char c)
     return c < 0x80 && (isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~');
 }
 
-static int hex(char c)
-{
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? (c | 0x20) - 'a' + 10
-                                        : -1;
-}
-
 static void put_byte(struct buf *out, unsigned char c, bool raw)
 {
     if (raw)
@@ -52,8 +45,8 @@ static void put_byte(struct buf *out, unsigned char c, bool raw)
 /* The byte that "%41" at the start of s stands for; -1 when there is none. */
 static int percent_byte(struct str s)
 {
-    int high = s.n >= 3 && s.p[0] == '%' ? hex(s.p[1]) : -1;
-    int low = high >= 0 ? hex(s.p[2]) : -1;
+    int high = s.n >= 3 && s.p[0] == '%' ? str_hex(s.p[1]) : -1;
+    int low = high >= 0 ? str_hex(s.p[2]) : -1;
 
     return low >= 0 ? high * 16 + low : -1;
 }

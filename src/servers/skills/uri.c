@@ -27,14 +27,6 @@ void skill_uri_put(struct buf *out, struct str name, struct str path)
     }
 }
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Appends the segment decoded. */
 static bool decode(struct buf *out, struct str segment)
 {
@@ -45,8 +37,8 @@ static bool decode(struct buf *out, struct str segment)
         char c = segment.p[i];
 
         if (c == '%') {
-            int high = i + 2 < segment.n ? hex_of(segment.p[i + 1]) : -1;
-            int low = high < 0 ? -1 : hex_of(segment.p[i + 2]);
+            int high = i + 2 < segment.n ? str_hex(segment.p[i + 1]) : -1;
+            int low = high < 0 ? -1 : str_hex(segment.p[i + 2]);
 
             if (low < 0)
                 return false;

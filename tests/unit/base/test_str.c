@@ -152,6 +152,19 @@ static void hashes_depend_on_every_byte_and_on_the_length(void **state)
     assert_true(str_hash(BYTES("")) != str_hash(BYTES("\0")));
 }
 
+static void hex_digits_have_a_value_and_nothing_else_has(void **state)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+
+    (void)state;
+    for (int c = CHAR_MIN; c <= CHAR_MAX; c++) {
+        const char *at = c ? strchr(digits, c) : NULL;
+        int want = at ? (int)(at - digits) : -1;
+
+        assert_int_equal(str_hex((char)c), want >= 16 ? want - 6 : want);
+    }
+}
+
 static void copies_are_terminated(void **state)
 {
     auto_free char *z = str_dup(str_upto(STR("hello"), 4)), *empty = str_dup((struct str){ 0 });
@@ -170,6 +183,7 @@ int main(void)
         cmocka_unit_test(integers_are_whole_and_in_range),
         cmocka_unit_test(distance_counts_letters_inserted_dropped_or_changed),
         cmocka_unit_test(hashes_depend_on_every_byte_and_on_the_length),
+        cmocka_unit_test(hex_digits_have_a_value_and_nothing_else_has),
         cmocka_unit_test(copies_are_terminated),
     };
 
