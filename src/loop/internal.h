@@ -3,6 +3,7 @@
 #ifndef SYM_LOOP_INTERNAL_H
 #define SYM_LOOP_INTERNAL_H
 
+#include <pthread.h>
 #include <uv.h>
 
 #include "base/str.h"
@@ -10,6 +11,7 @@
 #include "loop/loop.h"
 #include "loop/pipe.h"
 #include "loop/signal.h"
+#include "loop/work.h"
 
 /* One read hands on at most this much: little enough that even two-byte lines are dealt with in
  * a few milliseconds. One buffer serves all pipes of a loop: its bytes live for one callback
@@ -32,7 +34,12 @@ struct watch {
     void *ctx;
 };
 
-struct work;
+/* The jobs of one kind. */
+struct lane {
+    struct work *waiting; /* oldest first; while `given` is at the kind's maximum */
+    struct work **waiting_last;
+    unsigned given;
+};
 
 struct loop {
     uv_loop_t uv;
@@ -49,10 +56,14 @@ struct loop {
     struct child *lingering; /* freed, not yet known to be gone */
     int lingering_count;
     struct {
-        struct work *open;    /* all whose `done` is to come; n of them */
-        struct work *waiting; /* long ones, oldest first; while long_given is at its maximum */
-        struct work **waiting_last;
-        unsigned n, long_given;
+        struct work *open; /* all whose `done` is to come; n of them */
+        unsigned n, left;  /* left: cancelled, and not to be waited for */
+        struct lane lanes[WORK_KINDS];
+        /* Lookups come back through these; the async is active while one is under way. */
+        bool lookups_on;
+        uv_async_t found_one;
+        pthread_mutex_t found_lock;
+        struct work *found;
     } works;
     char *read_buf; /* LOOP_READ_SIZE, made by the first pipe */
 };
@@ -65,6 +76,9 @@ char *loop_read_buf(struct loop *l);
 /* signal.c: starts and ends the one SIGCHLD handler. */
 void reaper_init(struct loop *l);
 void reaper_close(struct loop *l);
+
+/* work.c: what lookups come back through. */
+void work_close(struct loop *l);
 
 /* child.c: forgets the lingering children at the end of the loop. */
 void child_drop_lingering(struct loop *l);

@@ -120,6 +120,7 @@ void loop_free(struct loop *l)
         defer_cancel(l, l->first);
     child_drop_lingering(l);
     reaper_close(l);
+    work_close(l);
     uv_close((uv_handle_t *)&l->idle, NULL);
     while (
         uv_run(&l->uv,

@@ -12,9 +12,9 @@ struct resolve {
     resolve_fn done; /* NULL: nobody waits any more */
     void *ctx;
     struct timer *deadline;
-    struct work *work;
+    struct work *work; /* NULL: the host is an address */
     int timeout_ms;
-    /* the pool thread's, until its end */
+    /* the work's, until its end */
     char *host;
     struct netaddr v[RESOLVE_MAX + 1];
     size_t n;
@@ -92,8 +92,16 @@ static resolve_fn forget(struct resolve *r)
     resolve_fn done = take_ptr(&r->done);
 
     timer_free(take_ptr(&r->deadline));
-    work_cancel(r->work);
+    if (r->work)
+        work_cancel(r->work);
+    else
+        resolve_free(r);
     return done;
+}
+
+static void on_literal(void *ctx)
+{
+    on_done(ctx, false);
 }
 
 static void on_deadline(void *ctx)
@@ -116,9 +124,16 @@ struct resolve *resolve_start(struct loop *l, const char *host, int timeout_ms, 
     r->ctx = ctx;
     r->host = mem_strdup(host);
     r->timeout_ms = timeout_ms;
+    if (source == ask_system && resolve_literal(host, &r->v[0])) {
+        r->ok = true;
+        r->n = 1;
+        r->deadline = timer_new(l, on_literal, r);
+        timer_set(r->deadline, 0);
+        return r;
+    }
     r->deadline = timer_new(l, on_deadline, r);
     timer_set(r->deadline, timeout_ms);
-    r->work = work_start(l, WORK_LONG, &ops, r);
+    r->work = work_start(l, WORK_LOOKUP, &ops, r);
     return r;
 }
 

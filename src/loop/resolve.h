@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Names to addresses, by the system's resolver (getaddrinfo: files, DNS, whatever nsswitch.conf
- * says) on the thread pool, with a deadline. All addresses of a name are given, for who must
+ * says) on a thread of its own (WORK_LOOKUP), with a deadline. What is an address already takes
+ * no thread. All addresses of a name are given, for who must
  * judge each one before it connects.
  */
 #ifndef SYM_LOOP_RESOLVE_H
@@ -30,7 +31,7 @@ void resolve_forget(struct resolve *r); /* `done` is not called; NULL is accepte
 bool resolve_literal(const char *host, struct netaddr *ret);
 
 /*
- * For tests: who is asked instead of the system, on a pool thread. NULL: the system again. It
+ * For tests: who is asked instead of the system, on that thread. NULL: the system again. It
  * appends to v, which has room for RESOLVE_MAX + 1 of which *n are used.
  */
 typedef bool (*resolve_source)(const char *host, struct netaddr *v, size_t *n, struct error *e);

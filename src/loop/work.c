@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "loop/internal.h"
 #include "loop/timer.h"
@@ -15,17 +16,19 @@
 /*
  * A job is in one of these places:
  *
- *     waiting  in loop->works.waiting: long, and WORK_LONG_MAX of them are with libuv
- *     given    with libuv: in its queue or on a thread
- *     dropped  never given to libuv: only its `done` is to come
+ *     waiting  in its kind's lane, whose maximum is given
+ *     given    with libuv, in its queue or on a thread; a lookup on its own thread, then in
+ *              loop->works.found
+ *     dropped  never given: only its `done` is to come
  */
 struct work {
     uv_work_t uv;
     struct loop *loop;
     struct work *prev, *next;   /* of all that are open */
     struct work *waiting_after; /* the next one that waits */
+    struct work *found_after;   /* the next lookup that has come back */
     enum work_kind kind;
-    bool given;
+    bool given, left;
     const struct work_ops *ops;
     void *ctx;
     struct deferred drop;
@@ -33,7 +36,18 @@ struct work {
     atomic_uint_fast64_t progress;
 };
 
-/* ---- on a pool thread ---- */
+static const unsigned most_given[WORK_KINDS] = {
+    [WORK_SHORT] = UINT_MAX, /* libuv's queue is theirs */
+    [WORK_LONG] = WORK_LONG_MAX,
+    [WORK_LOOKUP] = WORK_LOOKUP_MAX,
+};
+
+static struct lane *lane_of(const struct work *w)
+{
+    return &w->loop->works.lanes[w->kind];
+}
+
+/* ---- on another thread ---- */
 
 static void on_run(uv_work_t *uv)
 {
@@ -41,6 +55,22 @@ static void on_run(uv_work_t *uv)
 
     if (!work_cancelled(w))
         w->ops->run(w->ctx, w);
+}
+
+/* Once the lock is open, the job is the loop's. The loop itself lives: it is not freed while a
+ * lookup is to come back. */
+static void *on_lookup(void *ctx)
+{
+    struct work *w = ctx;
+    struct loop *l = w->loop;
+
+    on_run(&w->uv);
+    pthread_mutex_lock(&l->works.found_lock);
+    w->found_after = l->works.found;
+    l->works.found = w;
+    uv_async_send(&l->works.found_one);
+    pthread_mutex_unlock(&l->works.found_lock);
+    return NULL;
 }
 
 /* ---- on the loop's thread ---- */
@@ -66,13 +96,10 @@ static void give_first(struct work *w)
         unsetenv(POOL_VAR);
 }
 
-static void give(struct work *w)
+static void give_to_pool(struct work *w)
 {
     static bool pool_made; /* one pool a process, whatever the number of loops */
 
-    w->given = true;
-    if (w->kind == WORK_LONG)
-        w->loop->works.long_given++;
     if (pool_made)
         uv_queue_work(&w->loop->uv, &w->uv, on_run, on_after);
     else
@@ -80,14 +107,47 @@ static void give(struct work *w)
     pool_made = true;
 }
 
-static void give_waiting(struct loop *l)
-{
-    while (l->works.waiting && l->works.long_given < WORK_LONG_MAX) {
-        struct work *w = l->works.waiting;
+static void on_found(uv_async_t *async);
 
-        l->works.waiting = w->waiting_after;
-        if (!l->works.waiting)
-            l->works.waiting_last = &l->works.waiting;
+static void lookups_open(struct loop *l)
+{
+    if (l->works.lookups_on)
+        return;
+    l->works.lookups_on = true;
+    uv_async_init(&l->uv, &l->works.found_one, on_found);
+    l->works.found_one.data = l;
+    pthread_mutex_init(&l->works.found_lock, NULL);
+}
+
+static bool give_own_thread(struct work *w)
+{
+    struct loop *l = w->loop;
+    pthread_t thread;
+
+    lookups_open(l);
+    if (pthread_create(&thread, NULL, on_lookup, w) != 0)
+        return false;
+    pthread_detach(thread);
+    uv_ref((uv_handle_t *)&l->works.found_one);
+    return true;
+}
+
+static void give(struct work *w)
+{
+    w->given = true;
+    lane_of(w)->given++;
+    if (w->kind != WORK_LOOKUP || !give_own_thread(w))
+        give_to_pool(w);
+}
+
+static void give_waiting(struct lane *lane, unsigned most)
+{
+    while (lane->waiting && lane->given < most) {
+        struct work *w = lane->waiting;
+
+        lane->waiting = w->waiting_after;
+        if (!lane->waiting)
+            lane->waiting_last = &lane->waiting;
         give(w);
     }
 }
@@ -96,6 +156,8 @@ static void give_waiting(struct loop *l)
 static void end(struct work *w)
 {
     struct loop *l = w->loop;
+    struct lane *lane = lane_of(w);
+    unsigned most = most_given[w->kind];
     const struct work_ops *ops = w->ops;
     void *ctx = w->ctx;
     bool cancelled = work_cancelled(w);
@@ -107,10 +169,10 @@ static void end(struct work *w)
     if (w->next)
         w->next->prev = w->prev;
     l->works.n--;
-    if (w->given && w->kind == WORK_LONG)
-        l->works.long_given--;
+    l->works.left -= w->left;
+    lane->given -= w->given;
     free(w);
-    give_waiting(l);
+    give_waiting(lane, most);
     ops->done(ctx, cancelled);
 }
 
@@ -125,12 +187,45 @@ static void on_drop(void *ctx)
     end(ctx);
 }
 
-static void add_waiting(struct loop *l, struct work *w)
+static struct work *take_found(struct loop *l)
 {
-    if (!l->works.waiting)
-        l->works.waiting_last = &l->works.waiting;
-    *l->works.waiting_last = w;
-    l->works.waiting_last = &w->waiting_after;
+    struct work *w;
+
+    pthread_mutex_lock(&l->works.found_lock);
+    w = l->works.found;
+    if (w)
+        l->works.found = w->found_after;
+    pthread_mutex_unlock(&l->works.found_lock);
+    return w;
+}
+
+static void on_found(uv_async_t *async)
+{
+    struct loop *l = async->data;
+    struct work *w;
+
+    while ((w = take_found(l)))
+        end(w);
+    if (!l->works.lanes[WORK_LOOKUP].given)
+        uv_unref((uv_handle_t *)async);
+}
+
+void work_close(struct loop *l)
+{
+    if (!l->works.lookups_on)
+        return;
+    uv_close((uv_handle_t *)&l->works.found_one, NULL);
+    pthread_mutex_destroy(&l->works.found_lock);
+}
+
+static void add_waiting(struct work *w)
+{
+    struct lane *lane = lane_of(w);
+
+    if (!lane->waiting)
+        lane->waiting_last = &lane->waiting;
+    *lane->waiting_last = w;
+    lane->waiting_last = &w->waiting_after;
 }
 
 struct work *work_start(struct loop *l, enum work_kind kind, const struct work_ops *ops,
@@ -149,8 +244,8 @@ struct work *work_start(struct loop *l, enum work_kind kind, const struct work_o
         w->next->prev = w;
     l->works.open = w;
     l->works.n++;
-    if (kind == WORK_LONG && l->works.long_given >= WORK_LONG_MAX)
-        add_waiting(l, w);
+    if (lane_of(w)->given >= most_given[kind])
+        add_waiting(w);
     else
         give(w);
     return w;
@@ -158,19 +253,25 @@ struct work *work_start(struct loop *l, enum work_kind kind, const struct work_o
 
 static void forget_waiting(struct work *w)
 {
-    struct work **at = &w->loop->works.waiting;
+    struct lane *lane = lane_of(w);
+    struct work **at = &lane->waiting;
 
     while (*at != w)
         at = &(*at)->waiting_after;
     *at = w->waiting_after;
     if (!*at)
-        w->loop->works.waiting_last = at;
+        lane->waiting_last = at;
 }
 
 void work_cancel(struct work *w)
 {
     if (atomic_exchange(&w->cancelled, true))
         return;
+    if (w->given && w->kind == WORK_LOOKUP) {
+        w->left = true;
+        w->loop->works.left++;
+        return;
+    }
     if (w->given) {
         uv_cancel((uv_req_t *)&w->uv); /* refused once it runs: then it notices by itself */
         return;
@@ -213,11 +314,15 @@ bool work_settle(struct loop *l, int ms)
         return true;
     for (struct work *w = l->works.open; w; w = w->next)
         work_cancel(w);
+    uv_run(&l->uv, UV_RUN_NOWAIT); /* lookups that have come back */
     t = timer_new(l, on_late, NULL);
-    for (int64_t now; l->works.n && (now = clock_ms()) < until;) {
+    for (int64_t now; l->works.n > l->works.left && (now = clock_ms()) < until;) {
         timer_set(t, (int)(until - now));
         uv_run(&l->uv, UV_RUN_ONCE);
     }
     timer_free(t);
+    if (l->works.n > l->works.left)
+        log_warn("leaving behind %u jobs that do not end: is a file system not answering?",
+                 l->works.n - l->works.left);
     return l->works.n == 0;
 }

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "loop/signal.h"
 #include "loop/work.h"
@@ -163,8 +162,6 @@ int server_run(const struct server_spec *def, void *ctx)
     loop_run(s.loop);
     signals_free(s.signals);
     if (!work_settle(s.loop, WORK_END_MS)) {
-        log_warn("leaving behind %u jobs that do not end: is a file system not answering?",
-                 work_open(s.loop));
         reaper_sweep(SWEEP_MS);
         _exit(0);
     }

@@ -3,6 +3,7 @@
  * A resolver of our own, without being root: preloaded, it answers getaddrinfo() for the names
  * in $FAKE_DNS and leaves all others alone. Each line there is "name address[,address]"; the
  * first lookup of a name gets its first line, the second its second, ..., the last one stays.
+ * "name hang" answers after half a minute that there is no such name.
  * Each lookup of a name adds a line to $FAKE_DNS.log.
  */
 #include <dlfcn.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int (*lookup_fn)(const char *, const char *, const struct addrinfo *,
                          struct addrinfo **);
@@ -68,6 +70,10 @@ int getaddrinfo(const char *restrict host, const char *restrict service,
         return real(host, service, hints, ret);
     find(file, host, count_lookups(file, host), list);
     *ret = NULL;
+    if (strcmp(list, "hang") == 0) {
+        sleep(30);
+        return EAI_AGAIN;
+    }
     for (char *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
         if (real(one, service, &numeric, end) == 0)
             end = &(*end)->ai_next;

@@ -236,6 +236,38 @@ static void waiting_for_a_job_that_is_stuck_has_an_end(void **state)
     (void)state;
 }
 
+static void lookups_run_beside_the_pool_up_to_their_number(void **state)
+{
+    atomic_bool go = false;
+    atomic_int running = 0, most = 0;
+    struct loop *l = loop_new();
+    struct job lookups[WORK_LOOKUP_MAX + 3] = { 0 }, quick = { .loop = l };
+    struct work *w = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(lookups); i++) {
+        lookups[i] = (struct job){ .loop = l, .go = &go, .running = &running, .most = &most };
+        w = work_start(l, WORK_LOOKUP, &ops, &lookups[i]);
+    }
+    work_cancel(w);
+    work_start(l, WORK_LONG, &ops, &quick);
+    wait_for(&quick.ended);
+    for (int ms = 0; most < WORK_LOOKUP_MAX && ms < 2000 * slack(); ms++)
+        usleep(1000);
+    go = true;
+    run_until_stopped(l, 2000);
+    assert_int_equal(most, WORK_LOOKUP_MAX);
+    for (size_t i = 0; i < ARRAY_LEN(lookups); i++) {
+        bool dropped = i + 1 == ARRAY_LEN(lookups);
+
+        assert_int_equal(lookups[i].done, 1);
+        assert_true(lookups[i].ran == !dropped && lookups[i].cancelled == dropped);
+    }
+    assert_int_equal(quick.done, 1);
+    loop_run(l); /* returns: nothing keeps it */
+    loop_free(l);
+    (void)state;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_running_job_notices_that_it_is_cancelled),
         cmocka_unit_test(done_may_cancel_another_job),
         cmocka_unit_test(freeing_a_loop_ends_its_jobs),
+        cmocka_unit_test(lookups_run_beside_the_pool_up_to_their_number),
         cmocka_unit_test(waiting_for_a_job_that_is_stuck_has_an_end),
     };
 
