@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "loop/timer.h"
-#include "servers/outlet.h"
 
 #define TICK_MS 100 /* between two looks at the progress */
 
@@ -26,7 +25,6 @@ static void job_free(struct job *j)
     if (j->cleanup)
         j->cleanup(j);
     answer_free(&j->answer);
-    buf_free(&j->json);
     arena_free(&j->arena);
     free(j);
 }
@@ -37,12 +35,11 @@ void job_reply(struct job *j)
     job_free(j);
 }
 
-static bool make_json(struct job *j, struct error *e)
+static bool put(struct job *j, struct error *e)
 {
     auto_buf result = answer_json(&j->answer, j->def);
 
-    j->json = BUF(2 * ANSWER_MAX); /* a form may be larger than the result, a little */
-    return mcp_form_put(&j->form, &j->json, buf_str(&result), e);
+    return sending_put(&j->sending, buf_str(&result), e);
 }
 
 /* On the pool's thread, with all that is large: the loop's thread only sends it. */
@@ -53,14 +50,12 @@ static void on_run(void *ctx, struct work *w)
 
     j->running = w;
     j->run(j);
-    if (!work_cancelled(w) && !make_json(j, &e)) {
-        buf_free(&j->json);
+    if (!work_cancelled(w) && !put(j, &e)) {
         answer_error(&j->answer, "%s", e.msg);
-        make_json(j, &e);
+        put(j, &e);
     }
     answer_free(&j->answer);
-    if (outlet_enter(server_outlet(j->server), j->json.n, w))
-        j->entered = j->json.n;
+    sending_enter(&j->sending, w);
 }
 
 static void on_done(void *ctx, bool cancelled)
@@ -70,12 +65,10 @@ static void on_done(void *ctx, bool cancelled)
 
     (void)cancelled; /* only by on_cancel: r is NULL then */
     timer_free(j->tick);
-    if (r) {
-        mcp_req_on_cancel(r, NULL, NULL);
-        mcp_reply_formed(r, buf_str(&j->json));
-    }
-    if (j->entered)
-        outlet_leave(server_outlet(j->server), j->entered);
+    if (r)
+        sending_reply(&j->sending, r);
+    else
+        sending_drop(&j->sending);
     job_free(j);
 }
 
@@ -86,7 +79,7 @@ static void on_cancel(void *ctx)
     j->r = NULL;
     timer_free(take_ptr(&j->tick));
     work_cancel(j->work);
-    outlet_wake(server_outlet(j->server));
+    sending_wake(&j->sending);
 }
 
 static void on_tick(void *ctx)
@@ -104,7 +97,7 @@ void job_start(struct job *j, enum work_kind kind, void (*run)(struct job *j))
     static const struct work_ops ops = { on_run, on_done };
 
     j->run = run;
-    j->form = mcp_req_form(j->r);
+    sending_begin(&j->sending, j->server, j->r);
     mcp_req_on_cancel(j->r, on_cancel, j);
     j->work = work_start(server_loop(j->server), kind, &ops, j);
     if (!mcp_req_wants_progress(j->r))

@@ -7,8 +7,7 @@
 #ifndef SYM_SERVERS_JOB_H
 #define SYM_SERVERS_JOB_H
 
-#include "loop/work.h"
-#include "servers/server.h"
+#include "servers/sending.h"
 
 struct job {
     struct arena arena;   /* lives until the job is freed; the job alone uses it once started */
@@ -21,9 +20,7 @@ struct job {
     struct mcp_req *r; /* NULL once cancelled */
     struct work *work;
     struct work *running; /* the same, for the pool's thread */
-    struct mcp_form form;
-    size_t entered;  /* the outlet, of json */
-    struct buf json; /* the result in the form of the client's revision, ready to be sent */
+    struct sending sending;
     struct timer *tick;
     void (*run)(struct job *j);
 };

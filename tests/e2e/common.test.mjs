@@ -394,3 +394,23 @@ scenario('SV-14 SV-30: sixteen large answers to a client that reads slowly: all 
     for (const r of await Promise.all(asked)) assert.equal(r.structuredContent.content.length, 4 * 1024 * 1024);
     if (!sanitized) assert.ok(peakOf(s.pid) - before < 400e6, `${peakOf(s.pid)} bytes`);
 });
+
+scenario('SV-14 SV-30: a hundred large resources to a client that does not read for a while: what waits for it is bounded', async place => {
+    const text = 'x'.repeat(4 * 1024 * 1024);
+    place.write('big.jsonl', `${JSON.stringify({ type: 'entity', name: 'e', entityType: 't', observations: [text] })}\n`);
+    place.write('work/.agents/skills/s/SKILL.md', '---\nname: s\ndescription: d\n---\n');
+    place.write('work/.agents/skills/s/big.txt', text);
+    for (const [name, args, uri, revision] of [
+        ['memory', ['--memory-file', place.path('big.jsonl')], 'memory://knowledge-graph', '2025-11-25'],
+        ['skills', [], 'skill://s/big.txt', '2026-07-28'],
+    ]) {
+        const s = await place.serve(name, args, { revision });
+        const before = rssOf(s.pid);
+        const asked = Array.from({ length: 100 }, () => s.request('resources/read', { uri }, { ms: 120000 }));
+        s.child.stdout.pause();
+        await sleep(2000);
+        s.child.stdout.resume();
+        for (const r of await Promise.all(asked)) assert.ok(r.result.contents[0].text.length >= text.length, name);
+        if (!sanitized) assert.ok(peakOf(s.pid) - before < 300e6, `${name}: ${peakOf(s.pid) - before} bytes`);
+    }
+});

@@ -13,6 +13,7 @@
 #include "loop/work.h"
 #include "servers/fetch/page.h"
 #include "servers/fetch/redirect.h"
+#include "servers/sending.h"
 
 #define REFUSED_URL_SHOWN 1024 /* bytes of a URL that is not accepted, in the answer */
 #define AROUND_RESULT     ((size_t)4 << 10) /* of ANSWER_MAX: the id, name and version */
@@ -37,7 +38,7 @@ struct errand {
     /* RENDERING: the pool thread's, until its end. */
     struct str type;
     struct buf body;
-    struct buf json; /* the answer, ready to be sent */
+    struct sending sending; /* its answer */
 };
 
 /* ---- answers ---- */
@@ -119,7 +120,6 @@ static void errand_free(struct errand *x)
     gate_cancel(x->checking);
     get_cancel(x->loading);
     buf_free(&x->body);
-    buf_free(&x->json);
     arena_free(&x->arena);
     free(x);
     let_in(f);
@@ -176,20 +176,27 @@ static void on_render(void *ctx, struct work *w)
         .start = x->in.start_index,
         .max = x->in.max_length,
     };
-    auto_buf text = BUF(8 * ANSWER_MAX);
+    auto_buf text = BUF(8 * ANSWER_MAX), json = { 0 };
+    struct error e;
 
     page_render(&page, &text);
     buf_free(&x->body);
     if (work_cancelled(w))
         return;
-    x->json = answer(x, buf_str(&text), false);
-    if (x->in.prompt && (text.over || x->json.over)) { /* of a tool: answer_json() (SV-30) */
+    json = answer(x, buf_str(&text), false);
+    if (x->in.prompt && (text.over || json.over)) { /* of a tool: answer_json() (SV-30) */
         size_t size = text.n;
 
-        buf_free(&x->json);
+        buf_free(&json);
         too_long(x, size, &text);
-        x->json = answer(x, buf_str(&text), true);
+        json = answer(x, buf_str(&text), true);
     }
+    if (!sending_put(&x->sending, buf_str(&json), &e)) {
+        buf_free(&json);
+        json = answer(x, str_of(e.msg), true);
+        sending_put(&x->sending, buf_str(&json), &e);
+    }
+    sending_enter(&x->sending, w);
 }
 
 static void on_rendered(void *ctx, bool cancelled)
@@ -198,10 +205,10 @@ static void on_rendered(void *ctx, bool cancelled)
 
     (void)cancelled; /* by on_cancel(): r is NULL then */
     x->rendering = NULL;
-    if (x->r) {
-        mcp_req_on_cancel(x->r, NULL, NULL);
-        mcp_reply(take_ptr(&x->r), buf_str(&x->json));
-    }
+    if (x->r)
+        sending_reply(&x->sending, take_ptr(&x->r));
+    else
+        sending_drop(&x->sending);
     errand_free(x);
 }
 
@@ -210,6 +217,7 @@ static void render(struct errand *x, struct got *got)
     static const struct work_ops ops = { on_render, on_rendered };
 
     timer_clear(x->deadline);
+    sending_begin(&x->sending, x->f->server, x->r);
     x->type = arena_str(&x->arena, str_of(got->type));
     x->body = got->body;
     got->body = BUF(0);
@@ -329,6 +337,7 @@ static void on_cancel(void *ctx)
     }
     timer_clear(x->deadline);
     work_cancel(x->rendering); /* on_rendered() frees it */
+    sending_wake(&x->sending);
 }
 
 static void refuse_url(struct errand *x, const struct error *why)

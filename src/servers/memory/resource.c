@@ -7,6 +7,7 @@
 #include "rpc/message.h"
 #include "servers/memory/query.h"
 #include "servers/memory/service.h"
+#include "servers/sending.h"
 
 bool resource_is(void *ctx, struct str uri)
 {
@@ -26,7 +27,8 @@ struct read {
     struct memory *m;
     struct mcp_req *r; /* NULL once cancelled */
     struct work *work, *running;
-    struct buf graph, result;
+    struct buf graph;
+    struct sending sending;
     bool failed;
     struct error error;
 };
@@ -51,38 +53,42 @@ static void look(void *ctx, const struct graph *g)
 static void run(void *ctx, struct work *w)
 {
     struct read *rd = ctx;
-    auto_buf pretty = BUF(ANSWER_MAX);
+    auto_buf pretty = BUF(ANSWER_MAX), result = BUF(RESULT_MAX);
 
     rd->running = w;
     rd->failed = !store_read(rd->m->store, look, rd, &rd->error);
     if (rd->failed || work_cancelled(w))
         return;
     output_pretty(&pretty, buf_str(&rd->graph));
-    buf_addz(&rd->result, "{\"contents\":[{\"uri\":\"" MEMORY_URI
-                          "\",\"mimeType\":\"application/json\",\"text\":");
-    json_put_str(&rd->result, buf_str(&pretty));
-    buf_addz(&rd->result, "}]}");
-    if (rd->graph.over || pretty.over || rd->result.over)
+    buf_addz(&result, "{\"contents\":[{\"uri\":\"" MEMORY_URI
+                      "\",\"mimeType\":\"application/json\",\"text\":");
+    json_put_str(&result, buf_str(&pretty));
+    buf_addz(&result, "}]}");
+    if (!rd->graph.over && !pretty.over && !result.over)
+        rd->failed = !sending_put(&rd->sending, buf_str(&result), &rd->error);
+    else
         rd->failed = !error_set(&rd->error, ERR_LIMIT,
                                 "the graph has more than %zu bytes as JSON, an answer at most "
                                 "%zu: use the tools search_nodes and open_nodes",
                                 rd->graph.n, ANSWER_MAX);
+    sending_enter(&rd->sending, w);
 }
 
 static void done(void *ctx, bool cancelled)
 {
     struct read *rd = ctx;
 
-    if (!cancelled) {
+    if (!cancelled)
         mcp_req_on_cancel(rd->r, NULL, NULL);
-        if (rd->failed)
+    if (!cancelled && !rd->failed) {
+        sending_reply(&rd->sending, rd->r);
+    } else {
+        if (!cancelled)
             mcp_reply_error(rd->r, RPC_INTERNAL_ERROR, STR(""), "%s", rd->error.msg);
-        else
-            mcp_reply(rd->r, buf_str(&rd->result));
+        sending_drop(&rd->sending);
     }
     memory_warn(rd->m);
     buf_free(&rd->graph);
-    buf_free(&rd->result);
     free(rd);
 }
 
@@ -91,6 +97,7 @@ static void on_cancel(void *ctx)
     struct read *rd = ctx;
 
     work_cancel(rd->work);
+    sending_wake(&rd->sending);
 }
 
 void resource_read(void *ctx, struct mcp_req *r, struct str uri)
@@ -104,7 +111,8 @@ void resource_read(void *ctx, struct mcp_req *r, struct str uri)
         return;
     }
     rd = NEW(struct read);
-    *rd = (struct read){ .m = m, .r = r, .graph = BUF(ANSWER_MAX), .result = BUF(RESULT_MAX) };
+    *rd = (struct read){ .m = m, .r = r, .graph = BUF(ANSWER_MAX) };
+    sending_begin(&rd->sending, m->server, r);
     mcp_req_on_cancel(r, on_cancel, rd);
     rd->work = work_start(server_loop(m->server), WORK_LONG, &ops, rd);
 }

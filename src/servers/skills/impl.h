@@ -3,7 +3,7 @@
 #ifndef SYM_SERVERS_SKILLS_IMPL_H
 #define SYM_SERVERS_SKILLS_IMPL_H
 
-#include "servers/server.h"
+#include "servers/sending.h"
 #include "servers/skills/digest.h"
 #include "servers/skills/skillset.h"
 #include "servers/skills/uri.h"
@@ -45,6 +45,7 @@ struct task {
 
     /* the rest is task.c's */
     struct mcp_req *r; /* NULL once cancelled */
+    struct sending sending;
     struct work *work; /* for the loop's thread */
     const struct work *running;
     void (*run)(struct task *t);

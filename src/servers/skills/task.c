@@ -17,16 +17,21 @@ static void on_run(void *ctx, struct work *w)
                   "the result has more than %zu bytes, an answer at most %zu: read the files "
                   "from the skill's directory",
                   t->json.max, ANSWER_MAX);
+    if (!t->no_resource && !t->error.kind)
+        sending_put(&t->sending, buf_str(&t->json), &t->error);
+    buf_free(&t->json);
+    sending_enter(&t->sending, w);
 }
 
 static void answer(struct task *t, struct mcp_req *r)
 {
+    mcp_req_on_cancel(r, NULL, NULL);
     if (t->no_resource)
         mcp_reply_no_resource(r, t->uri);
     else if (t->error.kind)
         mcp_reply_error(r, RPC_INTERNAL_ERROR, (struct str){ 0 }, "%s", t->error.msg);
     else
-        mcp_reply(r, buf_str(&t->json));
+        sending_reply(&t->sending, r);
 }
 
 static void on_done(void *ctx, bool cancelled)
@@ -35,10 +40,9 @@ static void on_done(void *ctx, bool cancelled)
     struct mcp_req *r = take_ptr(&t->r);
 
     (void)cancelled; /* only by on_cancel: r is NULL then */
-    if (r) {
-        mcp_req_on_cancel(r, NULL, NULL);
+    if (r)
         answer(t, r);
-    }
+    sending_drop(&t->sending);
     buf_free(&t->json);
     arena_free(&t->arena);
     free(t);
@@ -50,6 +54,7 @@ static void on_cancel(void *ctx)
 
     t->r = NULL;
     work_cancel(t->work);
+    sending_wake(&t->sending);
 }
 
 void task_start(struct skills *s, struct mcp_req *r, struct str uri,
@@ -64,6 +69,7 @@ void task_start(struct skills *s, struct mcp_req *r, struct str uri,
     t->uri = arena_str(&t->arena, uri);
     t->r = r;
     t->run = run;
+    sending_begin(&t->sending, s->server, r);
     mcp_req_on_cancel(r, on_cancel, t);
     t->work = work_start(server_loop(s->server), WORK_LONG, &ops, t);
 }
