@@ -30,6 +30,9 @@ struct http_url {
     const char *text;   /* what is requested: ASCII, without fragment or default port */
     const char *scheme; /* "http" or "https" */
     const char *host;   /* lower case, punycode, IPv6 without brackets */
+    /* The host as the text has it, but in lower case, and an international name in punycode:
+     * "127.1" where `host` is "127.0.0.1". For who means one spelling, not one address. */
+    const char *written;
     uint16_t port;
     const char *target; /* path and query */
     const char *origin; /* scheme://host[:port] */
@@ -105,7 +108,8 @@ struct http_ops {
      * status. ERR_LIMIT (max_body, nothing else), ERR_TIMEOUT, ERR_CLOSED (no connection, or
      * lost), ERR_DENIED (no pinned address could be used), ERR_NOT_FOUND (unknown name),
      * ERR_PROTOCOL (TLS, framing, max_header; more than one content coding; Content-Length
-     * beside Transfer-Encoding).
+     * beside Transfer-Encoding; a body that is decoded, not with gzip, and whose end is told by
+     * the close of the connection only: libcurl does not notice when it is cut off).
      */
     void (*on_done)(void *ctx, const struct error *why);
 };

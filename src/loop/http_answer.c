@@ -15,10 +15,17 @@ struct str http_head_get(const struct http_head *h, const char *name)
     return (struct str){ 0 };
 }
 
-/* How many layers of coding this field names ("gzip, br" has two). */
-static unsigned count_codings(struct str list)
+struct framing {
+    int64_t length;   /* -1: not given */
+    unsigned codings; /* layers: "gzip, br" has two */
+    bool gzip;        /* one of them */
+    bool transfer, chunked;
+};
+
+/* True: "chunked" is one of them. */
+static bool read_codings(struct str list, struct framing *f)
 {
-    unsigned n = 0;
+    bool chunked = false;
 
     while (list.n) {
         struct str one, rest = { 0 };
@@ -26,17 +33,16 @@ static unsigned count_codings(struct str list)
         if (!str_cut(list, ',', &one, &rest))
             one = list;
         one = str_trim(one);
-        n += one.n && !str_icase_eq(one, STR("identity")) && !str_icase_eq(one, STR("chunked"));
+        if (str_icase_eq(one, STR("chunked")))
+            chunked = true;
+        else
+            f->codings += one.n && !str_icase_eq(one, STR("identity"));
+        if (str_icase_eq(one, STR("gzip")) || str_icase_eq(one, STR("x-gzip")))
+            f->gzip = true;
         list = rest;
     }
-    return n;
+    return chunked;
 }
-
-struct framing {
-    int64_t length; /* -1: not given */
-    unsigned codings;
-    bool chunked;
-};
 
 static bool read_length(struct str value, struct framing *f, struct error *e)
 {
@@ -62,16 +68,16 @@ static bool read_framing(const struct http_call *c, struct framing *f, struct er
         struct http_field field = c->fields.v[i];
 
         if (str_icase_eq(field.name, STR("content-encoding"))) {
-            f->codings += count_codings(field.value);
+            read_codings(field.value, f);
         } else if (str_icase_eq(field.name, STR("transfer-encoding"))) {
-            f->codings += count_codings(field.value);
-            f->chunked = true;
+            f->chunked |= read_codings(field.value, f);
+            f->transfer = true;
         } else if (str_icase_eq(field.name, STR("content-length")) &&
                    !read_length(field.value, f, e)) {
             return false;
         }
     }
-    if (f->chunked && f->length >= 0)
+    if (f->transfer && f->length >= 0)
         return error_set(e, ERR_PROTOCOL, "both Content-Length and Transfer-Encoding");
     if (f->codings > 1)
         return error_set(e, ERR_PROTOCOL, "more than one content coding");
@@ -81,6 +87,53 @@ static bool read_framing(const struct http_call *c, struct framing *f, struct er
 static bool body_too_long(const struct http_call *c, struct error *e)
 {
     return error_set(e, ERR_LIMIT, "the body has more than %zu bytes", c->max_body);
+}
+
+/* The bytes before decoding, of which libcurl tells only who debugs it. */
+static int on_raw(CURL *easy, curl_infotype type, char *p, size_t n, void *ctx)
+{
+    struct http_call *c = ctx;
+    size_t last = n < sizeof c->raw_tail ? n : sizeof c->raw_tail;
+
+    (void)easy;
+    if (type != CURLINFO_DATA_IN)
+        return 0;
+    c->raw_bytes += n;
+    memmove(c->raw_tail, c->raw_tail + last, sizeof c->raw_tail - last);
+    memcpy(c->raw_tail + sizeof c->raw_tail - last, p + n - last, last);
+    return 0;
+}
+
+/*
+ * libcurl does not ask its decoders whether they have come to an end. A length or chunks tell
+ * that the body is whole; where only the close of the connection does, gzip's trailer has to.
+ */
+static void watch_end(struct http_call *c, const struct framing *f)
+{
+    if (!c->decodes || !f->codings || f->chunked || f->length >= 0)
+        return;
+    c->end = f->gzip ? END_OF_GZIP : END_UNKNOWN;
+    c->curl->easy_setopt(c->easy, CURLOPT_DEBUGFUNCTION, on_raw);
+    c->curl->easy_setopt(c->easy, CURLOPT_DEBUGDATA, c);
+    c->curl->easy_setopt(c->easy, CURLOPT_VERBOSE, 1L);
+}
+
+/* RFC 1952, 2.3.1: the last four bytes are the size of what was packed, modulo 2^32. */
+static uint32_t gzip_size(const uint8_t tail[4])
+{
+    return tail[0] | (uint32_t)tail[1] << 8 | (uint32_t)tail[2] << 16 | (uint32_t)tail[3] << 24;
+}
+
+bool http_body_whole(const struct http_call *c, struct error *why)
+{
+    if (c->end == END_TOLD || c->raw_bytes == 0)
+        return true;
+    if (c->end == END_UNKNOWN)
+        return error_set(why, ERR_PROTOCOL,
+                         "the body is compressed, and neither a length nor chunks nor a trailer "
+                         "tell whether it is complete");
+    return gzip_size(c->raw_tail) == (uint32_t)c->body_bytes ||
+           error_set(why, ERR_CLOSED, "the connection was closed within the gzip data");
 }
 
 static bool head_complete(struct http_call *c, struct error *e)
@@ -95,6 +148,7 @@ static bool head_complete(struct http_call *c, struct error *e)
         return false;
     if (c->max_body && !c->head_only && f.length > (int64_t)c->max_body)
         return body_too_long(c, e);
+    watch_end(c, &f);
     if (!f.codings)
         head.length = f.length;
     if (c->ops.on_headers)

@@ -169,6 +169,7 @@ static void set_limits(struct http_call *c, const struct http_request *r)
     SET(c, CURLOPT_LOW_SPEED_TIME, (long)r->slow_secs);
     SET(c, CURLOPT_FRESH_CONNECT, r->fresh ? 1L : 0L);
     SET(c, CURLOPT_FORBID_REUSE, r->fresh ? 1L : 0L);
+    c->decodes = r->encodings != NULL;
     if (r->encodings)
         SET(c, CURLOPT_ACCEPT_ENCODING, r->encodings);
 }
@@ -228,6 +229,16 @@ void http_call_free(struct http_call *c)
 
 /* ---- the outcome ---- */
 
+#define CURL_LINE_MAX  ((size_t)100 << 10) /* bytes of one header line that libcurl takes */
+#define CURL_TOO_LARGE 100                 /* its CURLE_TOO_LARGE, from 8.6 on */
+
+/* A line that libcurl has no room for never comes to http_on_header(), and is called "Out of
+ * memory". So much it takes for a line of a body's trailers too, or less. */
+static bool is_line_too_long(const struct http_call *c, CURLcode code)
+{
+    return (code == CURLE_OUT_OF_MEMORY || code == CURL_TOO_LARGE) && !c->head_done;
+}
+
 static enum err_kind kind_of(CURLcode code)
 {
     switch (code) {
@@ -250,11 +261,14 @@ static enum err_kind kind_of(CURLcode code)
 bool http_call_result(const struct http_call *c, CURLcode code, struct error *why)
 {
     if (code == CURLE_OK)
-        return true;
+        return http_body_whole(c, why);
     if (c->why.kind != ERR_NONE) {
         *why = c->why;
         return false;
     }
+    if (is_line_too_long(c, code))
+        return error_set(why, ERR_PROTOCOL, "the headers have more than %zu bytes",
+                         c->max_header < CURL_LINE_MAX ? c->max_header : CURL_LINE_MAX);
     if (c->unpinned && kind_of(code) != ERR_TIMEOUT)
         return error_set(why, ERR_DENIED, "none of the vetted addresses could be connected to");
     return error_set(why, kind_of(code), "%s",

@@ -21,7 +21,7 @@ struct http_call {
     size_t npins;
     bool unpinned; /* libcurl wanted to connect somewhere else */
     size_t max_header, max_body;
-    bool head_only;
+    bool head_only, decodes;
 
     bool added;  /* known to the multi handle */
     bool dead;   /* cancelled: nothing is called back */
@@ -37,6 +37,9 @@ struct http_call {
     int status;
     bool head_done; /* what follows are trailers */
     size_t header_bytes, body_bytes;
+    enum { END_TOLD, END_OF_GZIP, END_UNKNOWN } end; /* of the body: how it is known */
+    size_t raw_bytes;                                /* unless END_TOLD: before decoding */
+    uint8_t raw_tail[4];                             /* the last of them */
     struct error why; /* ours, why the transfer was broken off */
     char curl_why[CURL_ERROR_SIZE];
 };
@@ -50,6 +53,9 @@ void http_call_free(struct http_call *c); /* not known to a multi handle any mor
 
 /* The outcome: false with the reason. */
 bool http_call_result(const struct http_call *c, CURLcode code, struct error *why);
+
+/* The body has come to its end, as far as the answer tells. */
+bool http_body_whole(const struct http_call *c, struct error *why);
 
 /* libcurl's callbacks for the answer. */
 size_t http_on_header(char *p, size_t one, size_t n, void *ctx);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "loop/http.h"
 #include "loop/http_lib.h"
+#include "loop/resolve.h"
 
 #define SCHEME_SHOWN 64  /* of an unsupported scheme, in the message */
 #define HOST_MAX     253 /* characters of a name (RFC 1035) */
@@ -156,6 +157,35 @@ static bool set_host(struct arena *a, const struct parsed *p, struct http_url *r
     return true;
 }
 
+static bool is_ascii(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if ((unsigned char)s.p[i] >= 0x80)
+            return false;
+    }
+    return true;
+}
+
+/* Digits of another script make an address, which nobody calls an international name. */
+static const char *written_host(struct arena *a, struct str text, const char *host)
+{
+    struct str at = str_from(text, scheme_of(text).n + 3), rest;
+    struct netaddr address;
+    char *written;
+
+    at = str_upto(at, strcspn(arena_z(a, at), "/?#"));
+    if (str_starts(at, STR("[")) && str_find_char(at, ']') != SIZE_MAX)
+        at = str_from(str_upto(at, str_find_char(at, ']')), 1);
+    else
+        str_cut(at, ':', &at, &rest);
+    if (!is_ascii(at) && !resolve_literal(host, &address))
+        return host;
+    written = arena_z(a, at);
+    for (char *c = written; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return written;
+}
+
 static bool set_port(struct arena *a, const struct parsed *p, struct http_url *ret,
                      struct error *e)
 {
@@ -194,6 +224,7 @@ bool http_url_parse(struct arena *a, struct str text, struct http_url *ret, stru
     u.scheme = str_icase_eq(scheme_of(text), STR("https")) ? "https" : "http";
     if (!set_host(a, &p, &u, e) || !set_port(a, &p, &u, e))
         return false;
+    u.written = written_host(a, text, u.host);
     p.curl->url_set(p.u, CURLUPART_FRAGMENT, NULL, 0);
     u.text = part(a, &p, CURLUPART_URL, CURLU_NO_DEFAULT_PORT);
     path = part(a, &p, CURLUPART_PATH, 0);

@@ -356,8 +356,28 @@ scenario('SEC-76 FE-13: headers without end, too many of them, contradictions: b
         const took = await timed(async () => assert.match(await s.fails('fetch', { url: `${web.origin}${p}` }), /^Failed to fetch http[^ ]+: .+/, p), [s.pid]);
         assert.ok(took < 2000 * slack, `${p}: ${took} ms`);
     }
-    assert.match(await s.fails('fetch', { url: `${web.origin}/many` }), /65536 bytes/);
+    for (const p of ['/many', '/line'])
+        assert.match(await s.fails('fetch', { url: `${web.origin}${p}` }), /^Failed to fetch http[^ ]+: the headers have more than 65536 bytes$/);
     assert.match(await s.text('fetch', { url: `${web.origin}/fine` }), /fine$/);
+});
+
+scenario('FE-13: a packed body whose connection is closed before its end is an error, not half a page', async place => {
+    const text = Buffer.from(`<p>${Array.from({ length: 30000 }, (_, i) => i).join(' ')}`);
+    const packed = { gzip: zlib.gzipSync(text), deflate: zlib.deflateSync(text), br: zlib.brotliCompressSync(text) };
+    const web = await rawSite((socket, request) => {
+        const [, coding, part] = /^GET \/(\w+)\/(\w+)/.exec(request);
+        const body = packed[coding], head = `HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: ${coding}\r\n`;
+        socket.write(part === 'length' ? `${head}Content-Length: ${body.length}\r\n\r\n` : `${head}\r\n`);
+        socket.end(part === 'cut' ? body.subarray(0, body.length / 2) : part === 'last' ? body.subarray(0, -1) : body);
+    });
+    const s = await open(place, web, [NO_ROBOTS]);
+    const u = p => `${web.origin}/${p}`;
+    for (const coding of Object.keys(packed)) {
+        const why = coding === 'gzip' ? /closed within the gzip data$/ : /tell whether it is complete$/;
+        for (const part of ['cut', 'last']) assert.match(await s.fails('fetch', { url: u(`${coding}/${part}`) }), why);
+        assert.match(await s.text('fetch', { url: u(`${coding}/length`), max_length: 10 }), /\n0 1 2 3 4 \n\n<error>Content truncated/);
+    }
+    assert.match(await s.text('fetch', { url: u('gzip/whole'), max_length: 10 }), /\n0 1 2 3 4 \n/);
 });
 
 scenario('SEC-76 FE-13 SV-14: a dribble ends after 10 s, a slow but steady answer after 30 s, and nobody waits for either', async place => {
@@ -451,6 +471,16 @@ scenario('FE-15: an allowed host is that host as written, with its port when one
     const at = (host, port) => `http://${host}:${port}/`;
     for (const url of [at('127.0.0.1', a.port), at('localhost', a.port), at('localhost', b.port), at('LocalHost', b.port)]) await s.text('fetch', { url });
     for (const url of [at('127.0.0.1', b.port), at('127.0.0.2', a.port)]) assert.match(await s.fails('fetch', { url }), DENIED);
+    // The address in another notation is not what was written.
+    const any = await place.serve('fetch', ['--allow-host', '127.0.0.1']);
+    for (const host of FORMS) {
+        const url = at(host, a.port);
+        if (host === '127.0.0.1') await any.text('fetch', { url });
+        else assert.match(await any.fails('fetch', { url }), DENIED, host);
+    }
+    const odd = await place.serve('fetch', ['--allow-host', '127.1']);
+    await odd.text('fetch', { url: at('127.1', a.port) });
+    assert.match(await odd.fails('fetch', { url: at('127.0.0.1', a.port) }), DENIED);
     for (const host of ['http://x', '', 'h:x', 'u@h']) {
         const r = await run(place, ['fetch', '--allow-host', host]);
         assert.equal(r.code, 1, host);
@@ -502,6 +532,25 @@ scenario('SEC-72 FE-15: the name is looked up once for a connection; an answer t
     assert.equal(await t.fails('fetch', { url: at('flip.test') }), 'Access to private network address 169.254.169.254 is not allowed');
     assert.equal(lookups('flip.test'), 2);
     assert.deepEqual(first.hits, ['/', '/robots.txt']);
+});
+
+scenario('SV-11 SV-14 FE-13: names that nobody answers for hold up no other fetch, no end and no signal', async place => {
+    const web = await site({ '/': page('<p>reached') });
+    const opts = dns(place, ['hang.test hang', 'host.test 127.0.0.1']);
+    const start = () => place.serve('fetch', ['--allow-private-network', NO_ROBOTS], opts);
+    const hang = (s, n) => Array.from({ length: n }, (_, i) => s.request('tools/call', { name: 'fetch', arguments: { url: `http://hang.test/${i}` } }).catch(() => {}));
+    const asked = n => until('lookups that hang', () => fs.existsSync(place.path('dns.log')) && place.lines('dns.log').filter(l => l === 'hang.test').length >= n, 5000);
+    const s = await start();
+    hang(s, 12);
+    await asked(12);
+    for (const name of ['127.0.0.1', 'host.test', 'localhost']) {
+        const url = `http://${name}:${web.port}/`;
+        const took = await timed(async () => assert.equal(await s.text('fetch', { url }), `${head(url)}reached`), [s.pid]);
+        assert.ok(took < 500 * slack, `${name}: ${took} ms`);
+    }
+    const { code, ms } = await s.kill('SIGTERM');
+    assert.equal(code, 0);
+    assert.ok(ms < 500 * slack, `SIGTERM: ${ms} ms`);
 });
 
 scenario('FE-15 SV-9: through the configured proxy go names, and no private address that is written out', async place => {

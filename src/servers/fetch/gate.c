@@ -327,6 +327,7 @@ struct gate_check *gate_start(struct gate *g, const struct http_url *url, gate_f
     }
     c->at = *url;
     c->at.host = arena_z(&c->arena, str_of(url->host));
+    c->at.written = arena_z(&c->arena, str_of(url->written));
     c->at.scheme = arena_z(&c->arena, str_of(url->scheme));
     c->at.origin = c->origin;
     c->at.text = c->robots_url;

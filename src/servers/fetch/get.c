@@ -186,6 +186,7 @@ static void copy_url(struct get *g, const struct http_url *u)
         .text = arena_z(&g->arena, str_of(u->text)),
         .scheme = arena_z(&g->arena, str_of(u->scheme)),
         .host = arena_z(&g->arena, str_of(u->host)),
+        .written = arena_z(&g->arena, str_of(u->written)),
         .port = u->port,
         .target = arena_z(&g->arena, str_of(u->target)),
         .origin = arena_z(&g->arena, str_of(u->origin)),

@@ -14,6 +14,9 @@
 
 #define NO_MORE "<error>No more content available.</error>"
 #define NOTHING "<error>Page failed to be simplified from HTML</error>"
+#define TOO_LARGE                                                                         \
+    "<error>The Markdown of this page would have more than %zu bytes; the fetch tool with " \
+    "raw set gives the page as it is</error>"
 #define NOT_A_PAGE \
     "Content type %s cannot be simplified to markdown, but here is the raw content:\n"
 #define TRUNCATED                                                                      \
@@ -110,7 +113,10 @@ static void put_markdown(const struct page *p, struct str html, struct buf *out)
 
     if (!html_to_markdown(html, p->url, &text, &e)) {
         buf_clear(&text);
-        buf_addz(&text, NOTHING);
+        if (e.kind == ERR_LIMIT)
+            buf_addf(&text, TOO_LARGE, HTML_MARKDOWN_MAX);
+        else
+            buf_addz(&text, NOTHING);
     }
     put_content(p, STR(""), buf_str(&text), out);
 }

@@ -27,15 +27,21 @@ bool policy_allow_host(struct policy *p, struct arena *a, const char *spec, stru
         !http_url_parse(a, str_of(arena_printf(a, bare ? "http://[%s]/" : "http://%s/", spec)),
                         &u, e))
         return error_set(e, ERR_INVALID, "'%s' is no HOST or HOST:PORT", spec);
-    ARENA_PUSH(a, p) =
-        (struct policy_host){ .host = u.host, .port = !bare && has_port(spec) ? u.port : 0 };
+    ARENA_PUSH(a, p) = (struct policy_host){
+        .host = u.host,
+        .written = u.written,
+        .port = !bare && has_port(spec) ? u.port : 0,
+    };
     return true;
 }
 
 bool policy_names(const struct policy *p, const struct http_url *u)
 {
     for (size_t i = 0; i < p->n; i++) {
-        if (strcmp(p->v[i].host, u->host) == 0 && (!p->v[i].port || p->v[i].port == u->port))
+        const struct policy_host *h = &p->v[i];
+
+        if (strcmp(h->host, u->host) == 0 && strcmp(h->written, u->written) == 0 &&
+            (!h->port || h->port == u->port))
             return true;
     }
     return false;

@@ -6,7 +6,7 @@
 #include "loop/http.h"
 
 struct policy_host {
-    const char *host;
+    const char *host, *written; /* of struct http_url */
     uint16_t port; /* 0: any */
 };
 
@@ -19,7 +19,8 @@ struct policy {
 /* HOST, HOST:PORT, [IPV6]:PORT, IPV6; ERR_INVALID otherwise. The arena owns it. */
 bool policy_allow_host(struct policy *p, struct arena *a, const char *spec, struct error *e);
 
-/* The URL's host was named on the command line: whatever it resolves to is admitted. */
+/* The URL's host was named on the command line, in this very spelling: whatever it resolves to
+ * is admitted. Of one address, "127.0.0.1" and "127.1" are two hosts here. */
 bool policy_names(const struct policy *p, const struct http_url *u);
 
 bool policy_admits(const struct policy *p, const struct netaddr *a);

@@ -30,6 +30,9 @@ bool redirect(struct arena *a, const struct http_url *from, const char *location
     if (strcmp(from->scheme, "https") == 0 && strcmp(to.scheme, "http") == 0)
         return error_set(e, ERR_DENIED, "redirect from https to http ('%.*s') is not followed",
                          STR_F(name));
+    /* One within the site stays with the host as it was written. */
+    if (strcmp(from->host, to.host) == 0 && !url_split(str_of(location)).authority.p)
+        to.written = from->written;
     *ret = to;
     return true;
 }

@@ -377,6 +377,73 @@ static void what_breaks_a_rule_of_framing_or_a_ceiling_is_broken_off(void **stat
     (void)state;
 }
 
+#define GZIP_HEAD \
+    "\037\213\010\000\000\000\000\000\002\003\113\114\112\116\114\112\006"
+#define GZIP_TAIL "\000\114\231\156\162\006\000\000\000" /* of "abcabc" */
+#define ZLIB      "\170\234\113\114\112\116\114\112\006\000\010\014\002\115" /* the same */
+#define OK_WITH(headers) "HTTP/1.1 200 OK\r\n" headers "\r\n\r\n"
+
+/* FE-13: libcurl takes what its decoders have by then for the whole. */
+static void a_packed_body_that_is_cut_off_is_no_success(void **state)
+{
+    /* clang-format off */
+    static const struct { struct str in[3]; enum err_kind kind; const char *part, *body; } rows[] = {
+        { { BYTES(OK_WITH("Content-Encoding: gzip") GZIP_HEAD GZIP_TAIL) }, ERR_NONE, "", "abcabc" },
+        { { BYTES(OK_WITH("Content-Encoding: x-gzip")), BYTES(GZIP_HEAD), BYTES(GZIP_TAIL) }, ERR_NONE, "", "abcabc" },
+        { { BYTES(OK_WITH("Content-Encoding: gzip") GZIP_HEAD), BYTES("\034") }, ERR_CLOSED, "within the gzip data", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: gzip")), BYTES(GZIP_HEAD) }, ERR_CLOSED, "within the gzip data", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: gzip") "\037\213\010") }, ERR_CLOSED, "within the gzip data", "" },
+        { { BYTES(OK_WITH("Content-Encoding: gzip") "\037") }, ERR_CLOSED, "within the gzip data", "" },
+        { { BYTES(OK_WITH("Transfer-Encoding: gzip") GZIP_HEAD) }, ERR_CLOSED, "within the gzip data", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: gzip")) }, ERR_NONE, "", "" },
+        { { BYTES(OK_WITH("Content-Encoding: deflate") ZLIB) }, ERR_PROTOCOL, "whether it is complete", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: br") "\213\002\200abcabc\003") }, ERR_PROTOCOL, "whether it is complete", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: deflate\r\nContent-Length: 14") ZLIB) }, ERR_NONE, "", "abcabc" },
+        { { BYTES(OK_WITH("Content-Encoding: deflate\r\nTransfer-Encoding: chunked") "e\r\n" ZLIB "\r\n0\r\n\r\n") }, ERR_NONE, "", "abcabc" },
+        { { BYTES(OK_WITH("Content-Encoding: deflate\r\nTransfer-Encoding: chunked") "e\r\n" ZLIB "\r\n") }, ERR_CLOSED, "", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: gzip\r\nContent-Length: 99") GZIP_HEAD GZIP_TAIL) }, ERR_CLOSED, "", NULL },
+        { { BYTES(OK_WITH("Content-Encoding: identity") "abc") }, ERR_NONE, "", "abc" },
+    };
+    /* clang-format on */
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct server server = {
+            .portions = { rows[i].in[0], rows[i].in[1], rows[i].in[2] },
+        };
+        struct seen s = { 0 };
+
+        exchange(&s, &server, (struct http_request){ .encodings = "" });
+        if (s.why.kind != rows[i].kind || s.dones != 1 || s.heads != 1)
+            fail_msg("row %zu: kind %d, %d heads, %s", i, s.why.kind, s.heads, s.why.msg);
+        assert_has(s.why.msg, rows[i].part);
+        if (rows[i].body)
+            assert_str(buf_str(&s.body), rows[i].body);
+        seen_close(&s);
+    }
+    (void)state;
+}
+
+/* FE-13: nobody is out of memory because a server is verbose. */
+static void a_header_line_that_is_too_long_is_said_to_be_so(void **state)
+{
+    static char answer[300000] = "HTTP/1.1 200 OK\r\nX: ";
+    size_t head = strlen(answer);
+    static const size_t lengths[] = { 66000, 102300, 102400, 102401, 200000 };
+
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        struct server server = { .portions = { { answer, head + lengths[i] + 4 } } };
+        struct seen s = { 0 };
+
+        memset(answer + head, 'y', lengths[i]);
+        memcpy(answer + head + lengths[i], "\r\n\r\n", 4);
+        exchange(&s, &server, (struct http_request){ 0 });
+        assert_int_equal(s.why.kind, ERR_PROTOCOL);
+        assert_string_equal(s.why.msg, "the headers have more than 65536 bytes");
+        seen_close(&s);
+    }
+    (void)state;
+}
+
 /* FE-15, SEC-72: the name means 127.0.0.1 to the system; the pinned address counts. */
 static void a_pinned_name_is_connected_to_its_pin_and_nowhere_else(void **state)
 {
@@ -596,6 +663,8 @@ int main(void)
         cmocka_unit_test(method_headers_and_body_go_out_as_given),
         cmocka_unit_test(a_header_with_a_line_break_is_refused),
         cmocka_unit_test(what_breaks_a_rule_of_framing_or_a_ceiling_is_broken_off),
+        cmocka_unit_test(a_packed_body_that_is_cut_off_is_no_success),
+        cmocka_unit_test(a_header_line_that_is_too_long_is_said_to_be_so),
         cmocka_unit_test(a_pinned_name_is_connected_to_its_pin_and_nowhere_else),
         cmocka_unit_test(a_connection_is_used_again_unless_the_call_wants_its_own),
         cmocka_unit_test(cancelled_or_freed_anywhere_nothing_is_called_back),

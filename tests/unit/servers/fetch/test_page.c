@@ -42,6 +42,23 @@ static void a_page_becomes_markdown_and_all_else_stays_as_it_is(void **state)
     (void)state;
 }
 
+/* FE-4: few bytes with a long <base> may become many; that is not a page without text. */
+static void markdown_that_is_too_large_says_so(void **state)
+{
+    auto_buf body = BUF(1 << 20);
+
+    buf_addz(&body, "<base href='http://h/");
+    for (int i = 0; i < 2000; i++)
+        buf_addc(&body, 'b');
+    buf_addz(&body, "/'>");
+    for (int i = 0; i < 10000; i++)
+        buf_addz(&body, "<a href=a>x</a> ");
+    check((struct page){ .body = buf_str(&body), .type = STR("text/html") },
+          HEAD "<error>The Markdown of this page would have more than 16777216 bytes; the fetch "
+               "tool with raw set gives the page as it is</error>");
+    (void)state;
+}
+
 /* FE-5 */
 static void a_slice_is_counted_in_scalar_values(void **state)
 {
@@ -122,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_becomes_markdown_and_all_else_stays_as_it_is),
+        cmocka_unit_test(markdown_that_is_too_large_says_so),
         cmocka_unit_test(a_slice_is_counted_in_scalar_values),
         cmocka_unit_test(binary_data_is_named_and_not_shown),
     };

@@ -69,11 +69,30 @@ static void an_allowed_host_is_that_host_as_the_url_writes_it(void **state)
         { "localhost:8080", "http://localhost/", false },
         { "127.0.0.1:8080", "http://127.0.0.1:8080/", true },
         { "[::1]", "http://[::1]:99/", true },
-        { "::1", "http://[0:0::1]/", true },
+        { "::1", "http://[::1]/", true },
+        { "::1", "http://[0:0::1]/", false },
+        { "[0:0::1]", "http://[0:0::1]/", true },
+        { "[FD00::a]:81", "http://[fd00::A]:81/", true },
+        { "127.0.0.1", "http://127.0.0.1:8080/", true },
+        { "127.0.0.1", "http://127.1/", false },
+        { "127.0.0.1", "http://0x7f000001/", false },
+        { "127.0.0.1", "http://2130706433/", false },
+        { "127.0.0.1", "http://0177.0.0.1:80/", false },
+        { "127.0.0.1", "http://127.0.0.%31/", false },
+        { "127.0.0.1", "http://\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.0.0.1/", false },
+        { "127.0.0.1", "http://\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1/", false },
+        { "127.1", "http://127.1/x?y", true },
+        { "127.1", "http://127.0.0.1/", false },
+        { "0X7f000001", "http://0x7F000001?y", true },
+        { "2130706433:81", "http://2130706433:81#f", true },
         { "[::1]:99", "http://[::1]/", false },
         { "b\xc3\xbc"
           "cher.example",
           "http://xn--bcher-kva.example/", true },
+        { "xn--bcher-kva.example",
+          "http://B\xc3\x9c"
+          "CHER.example:81/",
+          true },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -108,6 +127,36 @@ static void what_is_no_host_cannot_be_allowed(void **state)
     assert_true(policy_is_localhost("localhost"));
     assert_true(policy_is_localhost("a.localhost."));
     assert_false(policy_is_localhost("notlocalhost"));
+    (void)state;
+}
+
+/* FE-15: a Location without a host of its own does not change how the host is written. */
+static void a_redirect_within_the_site_keeps_the_spelling(void **state)
+{
+    static const struct {
+        const char *in;
+        bool named;
+    } rows[] = {
+        { "/x", true },
+        { "x", true },
+        { "?x", true },
+        { "//127.1/x", true },
+        { "http://127.1/x", true },
+        { "//127.0.0.1/x", false },
+        { "http://127.0.0.1/x", false },
+    };
+    auto_arena a = ARENA;
+    struct policy p = { 0 };
+    struct http_url base, u;
+    struct error e;
+
+    assert_true(policy_allow_host(&p, &a, "127.1", &e));
+    assert_true(http_url_parse(&a, STR("http://127.1/a"), &base, &e));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_true(redirect(&a, &base, rows[i].in, &u, &e));
+        if (policy_names(&p, &u) != rows[i].named)
+            fail_msg("%s", rows[i].in);
+    }
     (void)state;
 }
 
@@ -148,6 +197,7 @@ int main(void)
         cmocka_unit_test(the_private_network_option_lifts_what_it_says_and_no_metadata),
         cmocka_unit_test(an_allowed_host_is_that_host_as_the_url_writes_it),
         cmocka_unit_test(what_is_no_host_cannot_be_allowed),
+        cmocka_unit_test(a_redirect_within_the_site_keeps_the_spelling),
         cmocka_unit_test(a_location_is_read_as_seen_from_its_page),
     };
 
