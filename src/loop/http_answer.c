@@ -129,9 +129,10 @@ bool http_body_whole(const struct http_call *c, struct error *why)
     if (c->end == END_TOLD || c->raw_bytes == 0)
         return true;
     if (c->end == END_UNKNOWN)
-        return error_set(why, ERR_PROTOCOL,
-                         "the body is compressed, and neither a length nor chunks nor a trailer "
-                         "tell whether it is complete");
+        return error_set(
+            why, ERR_PROTOCOL,
+            "the body is compressed, and neither a length nor chunks nor a trailer "
+            "tell whether it is complete");
     return gzip_size(c->raw_tail) == (uint32_t)c->body_bytes ||
            error_set(why, ERR_CLOSED, "the connection was closed within the gzip data");
 }

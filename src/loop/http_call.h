@@ -40,7 +40,7 @@ struct http_call {
     enum { END_TOLD, END_OF_GZIP, END_UNKNOWN } end; /* of the body: how it is known */
     size_t raw_bytes;                                /* unless END_TOLD: before decoding */
     uint8_t raw_tail[4];                             /* the last of them */
-    struct error why; /* ours, why the transfer was broken off */
+    struct error why;                                /* ours, why the transfer was broken off */
     char curl_why[CURL_ERROR_SIZE];
 };
 

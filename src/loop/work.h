@@ -16,8 +16,8 @@
 
 #include "loop/loop.h"
 
-#define WORK_THREADS  8
-#define WORK_LONG_MAX 4
+#define WORK_THREADS    8
+#define WORK_LONG_MAX   4
 #define WORK_LOOKUP_MAX 32
 
 /* How long loop_free() waits for jobs that were cancelled. */

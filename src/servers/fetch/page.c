@@ -14,7 +14,7 @@
 
 #define NO_MORE "<error>No more content available.</error>"
 #define NOTHING "<error>Page failed to be simplified from HTML</error>"
-#define TOO_LARGE                                                                         \
+#define TOO_LARGE                                                                           \
     "<error>The Markdown of this page would have more than %zu bytes; the fetch tool with " \
     "raw set gives the page as it is</error>"
 #define NOT_A_PAGE \

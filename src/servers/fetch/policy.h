@@ -7,7 +7,7 @@
 
 struct policy_host {
     const char *host, *written; /* of struct http_url */
-    uint16_t port; /* 0: any */
+    uint16_t port;              /* 0: any */
 };
 
 struct policy {

@@ -377,10 +377,9 @@ static void what_breaks_a_rule_of_framing_or_a_ceiling_is_broken_off(void **stat
     (void)state;
 }
 
-#define GZIP_HEAD \
-    "\037\213\010\000\000\000\000\000\002\003\113\114\112\116\114\112\006"
-#define GZIP_TAIL "\000\114\231\156\162\006\000\000\000" /* of "abcabc" */
-#define ZLIB      "\170\234\113\114\112\116\114\112\006\000\010\014\002\115" /* the same */
+#define GZIP_HEAD        "\037\213\010\000\000\000\000\000\002\003\113\114\112\116\114\112\006"
+#define GZIP_TAIL        "\000\114\231\156\162\006\000\000\000" /* of "abcabc" */
+#define ZLIB             "\170\234\113\114\112\116\114\112\006\000\010\014\002\115" /* the same */
 #define OK_WITH(headers) "HTTP/1.1 200 OK\r\n" headers "\r\n\r\n"
 
 /* FE-13: libcurl takes what its decoders have by then for the whole. */

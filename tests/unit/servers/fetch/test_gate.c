@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The gate's lifetimes. Network, parser and pool are fakes of ours, so that the test decides when
- * each is done; what the real ones do is tested beside them, and in tests/e2e. */
+/* The gate's lifetimes. Network, parser and pool are fakes of ours, so that the test decides
+ * when each is done; what the real ones do is tested beside them, and in tests/e2e. */
 #include "../../loop_check.h"
 
 #include "loop/work.h"
@@ -180,7 +180,8 @@ static void the_file_is_read_once_for_all_that_ask_later(void **state)
     (void)state;
 }
 
-/* SV-11: the end may come while a thread of the pool begins to read a file: it has all it needs. */
+/* SV-11: the end may come while a thread of the pool begins to read a file: it has all it
+ * needs. */
 static void a_gate_that_is_freed_is_not_looked_at_by_the_pool(void **state)
 {
     struct seen s = { 0 };

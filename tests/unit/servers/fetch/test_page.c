@@ -53,9 +53,9 @@ static void markdown_that_is_too_large_says_so(void **state)
     buf_addz(&body, "/'>");
     for (int i = 0; i < 10000; i++)
         buf_addz(&body, "<a href=a>x</a> ");
-    check((struct page){ .body = buf_str(&body), .type = STR("text/html") },
-          HEAD "<error>The Markdown of this page would have more than 16777216 bytes; the fetch "
-               "tool with raw set gives the page as it is</error>");
+    check((struct page){ .body = buf_str(&body), .type = STR("text/html") }, HEAD
+          "<error>The Markdown of this page would have more than 16777216 bytes; the fetch "
+          "tool with raw set gives the page as it is</error>");
     (void)state;
 }
 
