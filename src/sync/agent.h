@@ -19,14 +19,16 @@ struct sync_env {
     const char *home; /* never NULL */
     const char *root; /* of the workspace, canonical; NULL: none, and no project files */
     const char *claude_config_dir, *codex_home, *xdg_config_home;
-    const char *path;          /* PATH */
-    const char *self;          /* this very program */
+    const char *cline_data_dir, *cline_mcp_file; /* Cline's own: the latter wins */
+    const char *path;                            /* PATH */
+    const char *self;                            /* this very program */
     struct key_values carried; /* variables of ours that agents must pass on (SY-3) */
 };
 
-/* From the process: HOME, CLAUDE_CONFIG_DIR, CODEX_HOME, XDG_CONFIG_HOME, PATH,
- * /proc/self/exe; carried are SYMPOSIUM_HOME and XDG_{CONFIG,CACHE,STATE}_HOME. `root` may be
- * NULL. ERR_NOT_FOUND without a home directory. */
+/* From the process: HOME, XDG_CONFIG_HOME, the agents' own CLAUDE_CONFIG_DIR, CODEX_HOME,
+ * CLINE_DIR, CLINE_DATA_DIR and CLINE_MCP_SETTINGS_PATH, PATH and /proc/self/exe; carried are
+ * SYMPOSIUM_HOME and XDG_{CONFIG,CACHE,STATE}_HOME. `root` may be NULL. ERR_NOT_FOUND without a
+ * home directory. */
 bool sync_env_read(struct sync_env *ret, struct arena *a, const char *root, struct error *e);
 
 enum sync_format { SYNC_JSON, SYNC_TOML, SYNC_YAML }; /* JSON with comments where they are */
@@ -36,10 +38,11 @@ enum sync_base {
     BASE_NONE, /* there is no such file */
     BASE_ROOT,
     BASE_HOME,
-    BASE_CONFIG,      /* XDG_CONFIG_HOME, ~/.config */
-    BASE_CLAUDE,      /* CLAUDE_CONFIG_DIR, ~/.claude */
-    BASE_CLAUDE_FILE, /* CLAUDE_CONFIG_DIR, ~: of .claude.json, which moves with it */
-    BASE_CODEX,       /* CODEX_HOME, ~/.codex */
+    BASE_CONFIG,      /* XDG_CONFIG_HOME, or ~/.config */
+    BASE_CLAUDE,      /* CLAUDE_CONFIG_DIR, or ~/.claude */
+    BASE_CLAUDE_FILE, /* CLAUDE_CONFIG_DIR, or ~: .claude.json does not lie in ~/.claude */
+    BASE_CODEX,       /* CODEX_HOME, or ~/.codex */
+    BASE_CLINE,       /* CLINE_DATA_DIR, or CLINE_DIR/data, or ~/.cline/data */
 };
 
 struct sync_path {
@@ -71,8 +74,8 @@ struct agent {
     const char *name;  /* in config.toml and on the command line */
     const char *title; /* for people */
     struct sync_path detect;
-    struct sync_path project, user;   /* of the MCP entry */
-    struct sync_path project_instead; /* taken when it exists and `project` does not */
+    struct sync_path project, user; /* of the MCP entry */
+    const char *other_name; /* of both files: the one of that name is taken where it exists */
     enum sync_format format;
     const char *container; /* key of the root, whose member "symposium" is our entry */
     struct sync_shape shape[SHAPE_MAX]; /* ends with key NULL, or full */
@@ -92,10 +95,10 @@ struct former_place {
 
 #define SYNC_ENTRY "symposium"
 
-extern const struct agent agents[];
-extern const size_t agents_n;
-extern const struct former_place former_places[];
-extern const size_t former_places_n;
+extern const struct agent sync_agents[];
+extern const size_t sync_agents_n;
+extern const struct former_place sync_former_places[];
+extern const size_t sync_former_places_n;
 
 /* NULL when there is none of that name. */
 const struct agent *agent_find(struct str name);
@@ -112,5 +115,9 @@ bool agent_detected(const struct agent *g, const struct sync_env *env);
  * gets the user file, and *ret_instead tells it. */
 const char *agent_mcp_file(struct arena *a, const struct agent *g, const struct sync_env *env,
                            bool project, bool *ret_instead);
+
+/* The file of the agent's other name beside `path`, whether it exists or not; NULL: it knows no
+ * other name. */
+const char *agent_other_file(struct arena *a, const struct agent *g, const char *path);
 
 #endif
