@@ -2,7 +2,7 @@
 //
 // The memory server (servers.md 6) as its clients see it, beside other processes and the TypeScript server on one file.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -320,6 +320,20 @@ scenario('SV-14 ME-5: a mutation that waits for the lock keeps no read waiting, 
     assert.deepEqual((await d).structuredContent.entities, [entity('d')]);
     assert.deepEqual((await graphOf(s)).entities, [entity('a'), entity('d')]);
     assert.equal(answered, 1);
+});
+
+scenario('ME-5 SV-11: behind a lock that is never released all that queue give up together, and the server ends', { timeout: 200000 }, async place => {
+    const s = await memory(place);
+    await call(s, 'create_entities', { entities: [entity('a')] });
+    const holder = spawn('flock', [place.path('m.jsonl.lock'), 'cat'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    await until('the lock is held', () => spawnSync('flock', ['-n', place.path('m.jsonl.lock'), 'true']).status === 1);
+    const begun = performance.now();
+    const all = ['b', 'c', 'd', 'e'].map(name => s.call('create_entities', { entities: [entity(name)] }, { ms: 150000 }));
+    s.child.stdin.end();
+    for (const r of await Promise.all(all)) assert.match(r.content[0].text, /held by another process for more than 30 s/);
+    await until('it ends', () => s.child.exitCode === 0);
+    assert.ok(performance.now() - begun < 45_000, 'once 30 s, not four times');
+    holder.stdin.end();
 });
 
 async function addMany(s, who, n, inFlight = 4) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "servers/job.h"
 
@@ -18,6 +19,7 @@ struct call {
     struct mcp_req *r; /* while it waits */
     struct arena arena;
     struct request request;
+    int64_t until;   /* it waits for the file's lock, its time in the queue included */
     struct job *job; /* while it runs */
     bool changed;
 };
@@ -79,7 +81,7 @@ static void shorten_echo(struct answer *a)
 static void run_mutation(struct job *j)
 {
     struct call *c = j->ctx;
-    const struct plan p = { plan, is_cancelled, c };
+    const struct plan p = { plan, is_cancelled, c, c->until };
     struct error e;
 
     c->job = j;
@@ -128,7 +130,10 @@ void calls_mutate(struct memory *m, struct mcp_req *r, yyjson_val *args,
     struct call *c = NEW(struct call);
     struct error e;
 
-    *c = (struct call){ .m = m, .what = what, .r = r, .arena = ARENA };
+    /* From its arrival: all that queue behind a lock that is never released end together. */
+    *c = (struct call){
+        .m = m, .what = what, .r = r, .arena = ARENA, .until = clock_ms() + STORE_LOCK_MS
+    };
     if (!what->arguments(&c->arena, args, &c->request, &e)) {
         tool_fail(r, ARGS_FAILED "%s", e.msg);
         call_free(c);

@@ -4,9 +4,12 @@
  * changed; looks are caused by inotify, and by the clock as long as there is no directory to
  * watch. After a watch was set anew there is always one more look, for what happened before.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "loop/filewatch.h"
@@ -20,6 +23,7 @@
 /* A directory and the name in it that is the file. */
 struct spot {
     char *dir, *name; /* owned */
+    int fd;           /* of the directory, until it is watched; -1: none */
     dev_t dev;
     ino_t ino;
 };
@@ -39,6 +43,8 @@ struct follow {
 
 static void spot_free(struct spot *s)
 {
+    if (s->dir && s->fd >= 0)
+        close(s->fd);
     free(s->dir);
     free(s->name);
     *s = (struct spot){ 0 };
@@ -68,12 +74,15 @@ static void run(void *ctx, struct work *w)
     auto_arena a = ARENA;
     const char *dir, *name;
     struct stat st = { 0 };
+    int fd;
 
     (void)w;
     store_read(f->store, nothing, NULL, NULL); /* a failure is told to those who call tools */
     store_place(f->store, &a, &dir, &name);
-    stat(dir, &st);
-    f->found = (struct spot){ mem_strdup(dir), mem_strdup(name), st.st_dev, st.st_ino };
+    fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        fstat(fd, &st);
+    f->found = (struct spot){ mem_strdup(dir), mem_strdup(name), fd, st.st_dev, st.st_ino };
 }
 
 static void start_look(void *ctx);
@@ -85,20 +94,27 @@ static void on_event(void *ctx)
     timer_set(f->timer, SETTLE_MS);
 }
 
-/* True when the watch is a new one. */
+/* True when the watch is a new one. Of a path that the job has opened, since to walk one may
+ * take for ever (a server of files that is gone) and this is the loop's thread. */
 static bool set_watch(struct follow *f)
 {
+    char path[64];
+
     if (f->watch && spot_same(&f->spot, &f->found))
         return false;
     filewatch_free(take_ptr(&f->watch));
     spot_free(&f->spot);
-    f->watch = filewatch_new(server_loop(f->m->server), f->found.dir, f->found.name, on_event,
-                             f, NULL);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->found.fd);
+    if (f->found.fd >= 0)
+        f->watch =
+            filewatch_new(server_loop(f->m->server), path, f->found.name, on_event, f, NULL);
     if (!f->watch) {
         timer_set(f->timer, RETRY_MS);
         return false;
     }
+    close(f->found.fd);
     f->spot = f->found;
+    f->spot.fd = -1;
     f->found = (struct spot){ 0 };
     return true;
 }

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/rand.h"
-#include "servers/memory/store.h"
 
 /* Between two tries, at random so that nobody is always the last. Waiting in flock() itself
  * could not be cancelled. */
@@ -37,13 +36,12 @@ static bool still_there(int fd, int dir, const char *name)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-int lockfile_take(int dir, const char *name, bool (*cancelled)(void *ctx), void *ctx,
-                  struct error *e)
+int lockfile_take(int dir, const char *name, const struct plan *plan, struct error *e)
 {
     auto_free char *lock = mem_printf("%s.lock", name);
-    int64_t until = clock_ms() + STORE_LOCK_MS;
+    int64_t until = plan->until ? plan->until : clock_ms() + STORE_LOCK_MS;
 
-    while (clock_ms() < until) {
+    do {
         auto_close int fd = openat(
             dir, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 
@@ -60,12 +58,12 @@ int lockfile_take(int dir, const char *name, bool (*cancelled)(void *ctx), void 
             error_set(e, ERR_SYS, "lock '%s'", lock);
             return -1;
         }
-        if (cancelled(ctx)) {
+        if (plan->cancelled(plan->ctx)) {
             error_set(e, ERR_CLOSED, "cancelled");
             return -1;
         }
         pause_a_little();
-    }
+    } while (clock_ms() < until);
     error_set(e, ERR_TIMEOUT, "'%s' is held by another process for more than %d s", lock,
               STORE_LOCK_MS / 1000);
     return -1;

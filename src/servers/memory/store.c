@@ -488,7 +488,7 @@ static bool attempt(struct store *s, struct place *p, const struct plan *plan,
 
     *ret_changed = *ret_again = false;
     if (p->lock) {
-        lock = lockfile_take(p->dir, p->name, plan->cancelled, plan->ctx, e);
+        lock = lockfile_take(p->dir, p->name, plan, e);
         if (lock < 0)
             return false;
     }

@@ -34,6 +34,7 @@ struct plan {
     bool (*run)(void *ctx, struct change *c);
     bool (*cancelled)(void *ctx); /* asked while waiting, and last before the file is touched */
     void *ctx;
+    int64_t until; /* of clock_ms(): no longer for another process, but one try; 0: from now */
 };
 
 /* One mutation; not called again before it returned. True with *ret_changed false: the plan

@@ -395,7 +395,9 @@ static void a_change_waits_for_the_lock_a_read_does_not(void **state)
     const char *path = in_dir(&a, "m.jsonl");
     struct store *s = store_new(path);
     struct wish w = { .name = "b" };
+    int64_t before = clock_ms();
     const struct plan p = { add_wish, cancels_soon, &w };
+    const struct plan in_time = { add_wish, cancels_soon, &w, before + 100 };
     struct error e;
     bool changed;
     int lock;
@@ -407,8 +409,15 @@ static void a_change_waits_for_the_lock_a_read_does_not(void **state)
     assert_false(store_change(s, &p, &changed, &e));
     assert_int_equal(e.kind, ERR_CLOSED);
     assert_file(path, E("a", ""));
+    /* Those that queue have one time together, and a try when it is over. */
+    for (int i = 0; i < 3; i++) {
+        w.calls = -1000000;
+        assert_false(store_change(s, &in_time, &changed, &e));
+        assert_int_equal(e.kind, ERR_TIMEOUT);
+    }
+    assert_in_range(clock_ms() - before, 100, 100 + 150 * slack());
     close(lock);
-    add_entity(s, "b");
+    assert_true(store_change(s, &in_time, &changed, &e));
     assert_graph(s, "E a:t[]\nE b:t[]\n");
     store_free(s);
 }
