@@ -8,12 +8,18 @@
 
 #include "base/buf.h"
 
+#define BOM "\xef\xbb\xbf"
+
 struct reader {
     yaml_parser_t parser;
     struct arena *a;
     struct error *e;
     unsigned nodes;
     size_t bad_line; /* where libyaml gave up, from 1; 0: it did not */
+    bool exact;
+    struct str text;
+    /* libyaml counts characters; marks are asked for in the order of the text, nearly. */
+    size_t chars, bytes;
 };
 
 __attribute__((format(printf, 3, 4))) static bool fail_at(struct reader *r, yaml_mark_t at,
@@ -25,7 +31,30 @@ __attribute__((format(printf, 3, 4))) static bool fail_at(struct reader *r, yaml
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (r->exact)
+        return error_set(r->e, ERR_INVALID, "line %zu, column %zu: %s", at.line + 1,
+                         at.column + 1, text);
     return error_set(r->e, ERR_INVALID, "line %zu: %s", at.line + 1, text);
+}
+
+static bool is_inside_character(struct str s, size_t at)
+{
+    return at < s.n && ((unsigned char)s.p[at] & 0xc0) == 0x80;
+}
+
+static size_t offset_of(struct reader *r, yaml_mark_t at)
+{
+    for (; r->chars < at.index && r->bytes < r->text.n; r->chars++) {
+        r->bytes++;
+        while (is_inside_character(r->text, r->bytes))
+            r->bytes++;
+    }
+    for (; r->chars > at.index && r->bytes > 0; r->chars--) {
+        r->bytes--;
+        while (r->bytes > 0 && is_inside_character(r->text, r->bytes))
+            r->bytes--;
+    }
+    return r->bytes;
 }
 
 static bool next_event(struct reader *r, yaml_event_t *ev)
@@ -48,6 +77,10 @@ static struct yaml *new_node(struct reader *r, const yaml_event_t *ev, enum yaml
     v = ARENA_NEW(r->a, struct yaml);
     v->kind = kind;
     v->line = (unsigned)ev->start_mark.line + 1;
+    if (r->exact) {
+        v->start = offset_of(r, ev->start_mark);
+        v->end = offset_of(r, ev->end_mark);
+    }
     return v;
 }
 
@@ -77,6 +110,8 @@ static struct yaml *read_node(struct reader *r, yaml_event_t *ev, unsigned depth
 static struct yaml *read_member(struct reader *r, const struct yaml *map,
                                 const yaml_event_t *ev, unsigned depth)
 {
+    size_t key_start = r->exact ? offset_of(r, ev->start_mark) : 0;
+    size_t key_end = r->exact ? offset_of(r, ev->end_mark) : 0;
     yaml_event_t value;
     struct yaml *v;
     struct str key;
@@ -93,8 +128,11 @@ static struct yaml *read_member(struct reader *r, const struct yaml *map,
     if (!next_event(r, &value))
         return NULL;
     v = read_node(r, &value, depth);
-    if (v)
+    if (v) {
         v->key = key;
+        v->key_start = key_start;
+        v->key_end = key_end;
+    }
     yaml_event_delete(&value);
     return v;
 }
@@ -113,6 +151,8 @@ static bool read_children(struct reader *r, struct yaml *of, unsigned depth)
         if (!next_event(r, &ev))
             return false;
         done = ev.type == end;
+        if (done && of->flow && r->exact)
+            of->end = offset_of(r, ev.end_mark);
         if (!done)
             child = of->kind == YAML_MAP ? read_member(r, of, &ev, depth)
                                          : read_node(r, &ev, depth);
@@ -121,6 +161,7 @@ static bool read_children(struct reader *r, struct yaml *of, unsigned depth)
             return done;
         *tail = child;
         tail = &child->next;
+        of->end = child->end;
     }
 }
 
@@ -149,6 +190,8 @@ static struct yaml *read_node(struct reader *r, yaml_event_t *ev, unsigned depth
         v->plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         return v;
     }
+    v->flow = v->kind == YAML_MAP ? ev->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                                  : ev->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
     return read_children(r, v, depth + 1) ? v : NULL;
 }
 
@@ -182,11 +225,16 @@ static struct yaml *read_document(struct reader *r)
     }
 }
 
-static struct yaml *parse_once(struct arena *a, struct str text, size_t *ret_bad_line,
-                               struct error *e)
+static struct yaml *parse_once(struct arena *a, struct str text, bool exact,
+                               size_t *ret_bad_line, struct error *e)
 {
-    struct reader r = { .a = a, .e = e };
+    struct reader r = { .a = a, .e = e, .text = text, .exact = exact };
     struct yaml *root;
+
+    /* libyaml would take it for the first column of the first line. */
+    if (str_starts(text, STR(BOM)))
+        r.bytes = sizeof BOM - 1;
+    text = str_from(text, r.bytes);
 
     if (!yaml_parser_initialize(&r.parser)) {
         error_set(e, ERR_SYS, "cannot start the YAML parser");
@@ -251,6 +299,19 @@ static bool quote_loose_value(struct str text, size_t n, struct buf *out)
     return !out->over;
 }
 
+static bool is_short_enough(struct str text, struct error *e)
+{
+    return text.n <= YAML_MAX_BYTES ||
+           error_set(e, ERR_LIMIT, "more than %zu bytes of YAML", YAML_MAX_BYTES);
+}
+
+struct yaml *yaml_parse_exact(struct arena *a, struct str text, struct error *e)
+{
+    size_t bad_line;
+
+    return is_short_enough(text, e) ? parse_once(a, text, true, &bad_line, e) : NULL;
+}
+
 /* Each repair mends one line, so the line where the next attempt stops is still the file's. */
 struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
 {
@@ -258,11 +319,9 @@ struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
     size_t bad_line = 0;
     struct yaml *root;
 
-    if (text.n > YAML_MAX_BYTES) {
-        error_set(e, ERR_LIMIT, "more than %zu bytes of YAML", YAML_MAX_BYTES);
+    if (!is_short_enough(text, e))
         return NULL;
-    }
-    root = parse_once(a, text, &bad_line, e);
+    root = parse_once(a, text, false, &bad_line, e);
     for (int i = 0; !root && bad_line && i < YAML_MAX_REPAIRS; i++) {
         auto_buf next = BUF(2 * YAML_MAX_BYTES);
 
@@ -271,7 +330,7 @@ struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e)
         buf_free(&mended);
         mended = next;
         next = BUF(0);
-        root = parse_once(a, buf_str(&mended), &bad_line, e);
+        root = parse_once(a, buf_str(&mended), false, &bad_line, e);
     }
     return root;
 }

@@ -29,14 +29,25 @@ struct yaml {
     enum yaml_kind kind;
     bool plain;                /* scalar without quotes */
     unsigned line;             /* of the text, from 1 */
+    bool flow;                 /* list or map in brackets */
     struct str s;              /* scalar */
     struct str key;            /* members of a map */
+    size_t key_start, key_end; /* see yaml_parse_exact() */
+    size_t start, end;
     struct yaml *first, *next; /* children in order; the next one of the same parent */
 };
 
 /* One document; an empty one is an empty map. Everything is the arena's. Errors begin with
  * "line N: ". */
 struct yaml *yaml_parse(struct arena *a, struct str text, struct error *e);
+
+/*
+ * The same for a text that is to be edited: nothing is mended, errors begin with "line N,
+ * column C: ", and spans say where each key and value stands, as byte offsets [start, end) into
+ * the text. A list or map without brackets begins with its first "-" or key and ends where its
+ * last child does; a value that is left out is empty, behind the colon.
+ */
+struct yaml *yaml_parse_exact(struct arena *a, struct str text, struct error *e);
 
 /* NULL when absent or when `map` is NULL or no map. */
 const struct yaml *yaml_get(const struct yaml *map, const char *key);
