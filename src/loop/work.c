@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,7 +12,8 @@
 #include "loop/internal.h"
 #include "loop/timer.h"
 
-#define POOL_VAR "UV_THREADPOOL_SIZE"
+#define POOL_VAR   "UV_THREADPOOL_SIZE"
+#define POOL_STACK ((rlim_t)8 << 20)
 
 /*
  * A job is in one of these places:
@@ -77,6 +79,19 @@ static void *on_lookup(void *ctx)
 
 static void on_after(uv_work_t *uv, int status);
 
+/* libuv gives each thread a stack of its own size and aborts when there is no room for one:
+ * where the data of a process is limited, stacks take at most half of it. */
+static int pool_threads(void)
+{
+    struct rlimit data;
+    rlim_t fit;
+
+    if (getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur == RLIM_INFINITY)
+        return WORK_THREADS;
+    fit = data.rlim_cur / 2 / POOL_STACK;
+    return fit >= WORK_THREADS ? WORK_THREADS : fit > 1 ? (int)fit : 1;
+}
+
 /*
  * libuv makes its pool inside the first uv_queue_work() of the process and asks the environment
  * for its size there. The variable is set for this one call only: children get what the user
@@ -87,7 +102,7 @@ static void give_first(struct work *w)
     auto_free char *was = mem_strdup(getenv(POOL_VAR));
     char size[16];
 
-    snprintf(size, sizeof size, "%d", WORK_THREADS);
+    snprintf(size, sizeof size, "%d", pool_threads());
     setenv(POOL_VAR, size, 1);
     uv_queue_work(&w->loop->uv, &w->uv, on_run, on_after);
     if (was)

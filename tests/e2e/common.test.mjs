@@ -3,8 +3,11 @@
 // What all everyday servers have in common: their command line (servers.md 1) and their protocol (2), over both eras. What each does
 // is in the file of its name.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { text } from 'node:stream/consumers';
 import { LEGACY, MODERN, Server, bin, peakOf, rssOf, run, sanitized, scenario, slack, sleep, until } from './harness.mjs';
 import { SERVERS } from './everyday.mjs';
 
@@ -394,6 +397,22 @@ scenario('SV-14 SV-30: sixteen large answers to a client that reads slowly: all 
     for (const r of await Promise.all(asked)) assert.equal(r.structuredContent.content.length, 4 * 1024 * 1024);
     if (!sanitized) assert.ok(peakOf(s.pid) - before < 400e6, `${peakOf(s.pid)} bytes`);
 });
+
+if (!sanitized) {
+    scenario('a process whose data is limited to 40 MiB answers, with fewer threads', async place => {
+        place.write('files/a', 'x');
+        const child = spawn('sh', ['-c', 'ulimit -d 40960; exec "$0" filesystem "$1"', bin, place.path('files')], { env: place.env(), stdio: ['pipe', 'pipe', 'ignore'] });
+        const exit = once(child, 'exit'), said = text(child.stdout);
+        for (const [id, method, params] of [
+            [1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'e2e', version: '1' } }],
+            [2, 'tools/call', { name: 'list_directory', arguments: { path: '.' } }],
+            [3, 'tools/call', { name: 'read_text_file', arguments: { path: 'a' } }],
+        ]) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+        child.stdin.end();
+        assert.deepEqual(await exit, [0, null]);
+        assert.deepEqual((await said).trim().split('\n').map(l => JSON.parse(l).id).sort(), [1, 2, 3]);
+    });
+}
 
 scenario('SV-14 SV-30: a hundred large resources to a client that does not read for a while: what waits for it is bounded', async place => {
     const text = 'x'.repeat(4 * 1024 * 1024);
