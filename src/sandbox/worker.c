@@ -215,6 +215,21 @@ static _Noreturn void give_up(const struct error *e)
     _exit(WORKER_EXIT_LOCKDOWN);
 }
 
+/*
+ * The parent ends us when it has passed the result on. An exit of our own would come before
+ * that: its signal interrupts the parent, and giving back our memory takes a processor from
+ * whoever waits for the answer.
+ */
+static void await_end(void)
+{
+    char late[256]; /* answers to calls that the script did not wait for */
+    ssize_t n;
+
+    do {
+        n = read(WORKER_SOCKET_FD, late, sizeof late);
+    } while (n > 0 || (n < 0 && errno == EINTR));
+}
+
 #ifdef SYM_SANITIZED
 /* Crashes are to be seen as the signals they are; a report cannot open the files it wants for
  * symbols. */
@@ -254,6 +269,7 @@ int worker_main(int argc, char **argv)
     on_send(NULL, (struct str){ ready, sizeof ready - 1 });
     if (on_receive(&w, -1, &script))
         engine_run(en, script);
+    await_end();
     /* No tidying: the process is the unit that is thrown away (WK-7). */
     _exit(0);
 }
