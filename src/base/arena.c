@@ -13,9 +13,9 @@
  * gets one of its own, put behind the head so that the head's rest stays in use. Blocks come
  * zeroed and are never reused.
  */
-#define BLOCK_FIRST 2048
+#define BLOCK_FIRST 512
 #define BLOCK_LAST  (64 * 1024)
-#define GROW_FIRST  8
+#define GROW_FIRST  128 /* bytes of a list's first allocation, but at least one element */
 #define ALIGN       _Alignof(max_align_t)
 
 struct arena_block {
@@ -114,7 +114,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void *arena_grow(struct arena *a, void *p, size_t elem, size_t need, size_t *cap)
 {
-    size_t want = *cap ? *cap * 2 : GROW_FIRST;
+    size_t want = *cap ? *cap * 2 : GROW_FIRST / elem;
     void *q;
 
     if (need <= *cap)

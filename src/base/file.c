@@ -26,7 +26,10 @@ static ssize_t read_some(int fd, char *to, size_t n)
     return got;
 }
 
-/* Reads to the end. One byte past out->max is asked for, to tell "exactly full" from "more". */
+/*
+ * Reads to the end. One byte past out->max is asked for, to tell "exactly full" from "more". A
+ * file that gives all of its size and less than asked has ended: no other call to hear so.
+ */
 static bool read_all(int fd, size_t expected, struct buf *out, struct error *e)
 {
     for (;;) {
@@ -46,6 +49,8 @@ static bool read_all(int fd, size_t expected, struct buf *out, struct error *e)
         if (step == 0)
             return error_set(e, ERR_LIMIT, "more than %zu bytes", out->max);
         out->n += (size_t)got;
+        if (expected > 1 && step == expected && (size_t)got == step - 1)
+            return true;
         expected -= (size_t)got < expected ? (size_t)got : expected;
     }
 }

@@ -11,9 +11,6 @@
 
 #define STOP_POLL_MS 5
 
-/* Where no tool cache is: every server has to start and tell (MS-61). */
-#define NO_CACHE_DIR "/proc/self/fdinfo/none"
-
 struct visit {
     struct doctor *d;
     const struct catalog_server *server;
@@ -102,8 +99,8 @@ static void visit_servers(struct doctor *d)
 {
     const struct catalog *c = d->session->catalog;
 
+    /* No tool cache: every server has to start and tell (MS-61). */
     d->env = (struct backend_env){ .loop = d->session->loop,
-                                   .cache_dir = NO_CACHE_DIR,
                                    .max_restarts = 1,
                                    .ladder = gateway_ladder(d->session->gateway, false) };
     d->n = c->n;

@@ -52,9 +52,10 @@ struct backend {
     bool stopping; /* the coming end is ours */
     bool shut;
     bool listing, list_again;
-    bool queued;          /* waits for one of the BACKEND_MAX_STARTS places */
-    bool holds_start;     /* has one of them */
-    struct error failure; /* of the last start, or the crash that was one too many */
+    bool queued;           /* waits for one of the BACKEND_MAX_STARTS places */
+    bool holds_start;      /* has one of them */
+    struct error *failure; /* of the last start, or the crash that was one too many; owned,
+                            * and NULL before: most of a backend's size, and few have one */
 
     struct want *wants;
     uint64_t last_handle;
@@ -113,7 +114,7 @@ static void load_cache(struct backend *b)
         return;
     b->cache_known = true;
     b->cache_key = toolcache_key(&b->arena, &b->def);
-    if (!toolcache_load(b->env->cache_dir, b->cache_key, &entry))
+    if (!b->env->cache_dir || !toolcache_load(b->env->cache_dir, b->cache_key, &entry))
         return;
     b->last_modern = entry.modern;
     adopt(b, &entry.tools, (struct str){ 0 });
@@ -126,6 +127,8 @@ static void save_cache(struct backend *b, const struct toolset *before)
     struct str info = mcp_client_server_info(b->client);
     struct error e;
 
+    if (!b->env->cache_dir)
+        return;
     if (before && toolcache_is_same(before, tools, b->last_modern, info))
         return;
     if (!toolcache_store(b->env->cache_dir, b->cache_key, tools, b->last_modern, info, &e))
@@ -250,16 +253,23 @@ static bool take_start(struct backend *b)
     return true;
 }
 
+static void note_failure(struct backend *b, const struct error *why)
+{
+    if (!b->failure)
+        b->failure = NEW(struct error);
+    *b->failure = *why;
+}
+
 static void start_failed(struct backend *b, const struct error *why)
 {
     int64_t delay = 1000;
 
-    b->failure = *why;
+    note_failure(b, why);
     release_start(b);
     if (++b->attempts > b->env->max_restarts) {
         enter(b, BACKEND_FAILED);
-        error_wrap(&b->failure, "failed %d time%s, not tried again in this session",
-                   b->attempts, b->attempts == 1 ? "" : "s");
+        error_wrap(b->failure, "failed %d time%s, not tried again in this session", b->attempts,
+                   b->attempts == 1 ? "" : "s");
     } else {
         for (int i = 1; i < b->attempts && delay < BACKEND_MAX_DELAY_MS; i++)
             delay *= 2;
@@ -269,7 +279,7 @@ static void start_failed(struct backend *b, const struct error *why)
     }
     log_info("%.*s: %s", STR_F(b->def.name), why->msg);
     changed(b);
-    fail_waiting(b, &b->failure);
+    fail_waiting(b, b->failure);
     timer_set(b->kick, 0);
 }
 
@@ -283,8 +293,8 @@ static void ended_when_ready(struct backend *b, const struct error *why)
         b->attempts++;
     b->next_try_ms = 0;
     if (!b->stopping && b->attempts > b->env->max_restarts) {
-        b->failure = *why;
-        error_wrap(&b->failure, "crashed %d times, not started again in this session",
+        note_failure(b, why);
+        error_wrap(b->failure, "crashed %d times, not started again in this session",
                    b->attempts);
         enter(b, BACKEND_FAILED);
     } else {
@@ -454,7 +464,7 @@ static void settle_cold(struct backend *b, int64_t wait_ms)
             conclude(b, w, NULL, &e);
         } else if (wait_ms > 0 &&
                    (w->kind == WANT_TOOLS || wait_ms > b->def.tool_call_timeout_ms)) {
-            e = b->failure;
+            e = *b->failure;
             error_wrap(&e, "next try in %lld s", (long long)(wait_ms + 999) / 1000);
             conclude(b, w, NULL, &e);
         }
@@ -505,6 +515,7 @@ static void free_backend(struct backend *b)
     timer_free(b->idle);
     inventory_unref(b->inv);
     arena_free(&b->arena);
+    free(b->failure);
     free(b);
 }
 
@@ -548,7 +559,7 @@ static void progress(void *ctx)
         progress_ready(b);
         break;
     case BACKEND_FAILED:
-        fail_waiting(b, &b->failure);
+        fail_waiting(b, b->failure);
         break;
     case BACKEND_STARTING:
         break;
@@ -661,7 +672,7 @@ void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struc
         line(ctx, b->inv->problems.v[i]);
     if (b->state != BACKEND_FAILED)
         return;
-    buf_addf(&text, "%.*s: %s", STR_F(b->def.name), b->failure.msg);
+    buf_addf(&text, "%.*s: %s", STR_F(b->def.name), b->failure->msg);
     line(ctx, buf_str(&text));
 }
 

@@ -33,7 +33,7 @@ struct inventory; /* meta/inventory.h */
 /* What all backends of one meta-server share; must outlive them. */
 struct backend_env {
     struct loop *loop;
-    const char *cache_dir;
+    const char *cache_dir; /* of the tool cache; NULL: none is read or written */
     int max_restarts;
     int stable_reset_ms;
     struct child_ladder ladder; /* orderly stop of one server */
