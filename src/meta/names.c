@@ -7,7 +7,8 @@
 #include "base/utf8.h"
 #include "sandbox/hidden.h"
 
-#define SHOWN_NAME_MAX 100 /* bytes of a name in a message */
+#define CLOSEST_MAX_WORK 1000000 /* pairs of letters: some milliseconds */
+#define SHOWN_NAME_MAX   100     /* bytes of a name in a message */
 
 struct names_bucket {
     const struct tool_names **v;
@@ -137,18 +138,27 @@ void names_free(struct names *n)
     *n = (struct names){ 0 };
 }
 
-/* The name that was probably meant: at least half of its letters are the same. */
+/*
+ * The name that was probably meant: at least half of its letters are the same. Names as far
+ * apart as their lengths alone say are not compared, and what is compared is bounded: it is
+ * only a hint, and the loop waits for it.
+ */
 static struct str closest(const struct names *n, struct str loose)
 {
-    unsigned best = UINT_MAX;
+    size_t best = SIZE_MAX, work = 0;
     struct str name = { 0 }, key;
     void *value;
 
-    for (size_t i = 0; map_next(&n->loose, &i, &key, &value);) {
+    for (size_t i = 0; work < CLOSEST_MAX_WORK && map_next(&n->loose, &i, &key, &value);) {
         const struct names_bucket *b = value;
-        unsigned d = str_distance(loose, key);
+        size_t longer = loose.n > key.n ? loose.n : key.n;
+        size_t apart = 2 * longer - loose.n - key.n, d;
 
-        if (d < best && d <= (loose.n > key.n ? loose.n : key.n) / 2) {
+        if (apart >= best || apart > longer / 2)
+            continue;
+        work += loose.n * key.n;
+        d = str_distance(loose, key);
+        if (d < best && d <= longer / 2) {
             best = d;
             name = b->v[0]->tool->name;
         }
