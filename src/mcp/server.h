@@ -119,7 +119,6 @@ void mcp_server_tools_changed(struct mcp_server *s);
  * it and one to each listen that did. At most every MCP_UPDATED_MS, the last change is never
  * lost. Does nothing without a subscription to it. */
 void mcp_server_resource_updated(struct mcp_server *s, struct str uri);
-bool mcp_server_is_watched(const struct mcp_server *s); /* any subscription to any resource */
 
 /*
  * Asks a legacy client for its roots (SV-26). `done` is called once, never from inside: `roots`
@@ -145,8 +144,6 @@ void mcp_server_free(struct mcp_server *s);
 struct arena *mcp_req_arena(struct mcp_req *r); /* lives as long as the request */
 yyjson_val *mcp_req_params(const struct mcp_req *r);
 bool mcp_req_wants_progress(const struct mcp_req *r);
-/* What the client declared, in this request's _meta or at `initialize`; NULL: nothing. */
-yyjson_val *mcp_req_client_capabilities(const struct mcp_req *r);
 /* Its client is one that mcp_server_list_roots() may ask. */
 bool mcp_req_has_roots(const struct mcp_req *r);
 

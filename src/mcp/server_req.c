@@ -186,13 +186,6 @@ bool mcp_req_wants_progress(const struct mcp_req *r)
     return r->token.n > 0;
 }
 
-yyjson_val *mcp_req_client_capabilities(const struct mcp_req *r)
-{
-    if (mcp_rev_info(r->rev)->modern)
-        return json_get(json_get(r->params, "_meta"), MCP_META_CAPABILITIES);
-    return r->s ? r->s->client_caps : NULL;
-}
-
 bool mcp_req_has_roots(const struct mcp_req *r)
 {
     return r->s && !mcp_rev_info(r->rev)->modern && mcp_client_has_roots(r->s);

@@ -71,11 +71,6 @@ bool mcp_watchable(const struct mcp_server *s, struct str uri)
            s->def->resources_watchable(s->def_ctx, uri);
 }
 
-bool mcp_server_is_watched(const struct mcp_server *s)
-{
-    return s->nwatched > 0;
-}
-
 void mcp_watch_count(struct mcp_server *s, size_t added, size_t removed)
 {
     bool before = s->nwatched > 0, after;

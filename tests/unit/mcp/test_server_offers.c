@@ -118,8 +118,7 @@ static void on_roots(void *ctx, yyjson_val *roots, const struct error *e)
 
 static struct mcp_req *waiting;
 
-/* `hold` stays open until !release; `roots` says whether its client has them; `caps` answers
- * what the client declared. */
+/* `hold` stays open until !release; `roots` says whether its client has them. */
 static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args)
 {
     if (str_is(name, "hold")) {
@@ -127,10 +126,7 @@ static void tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val
     } else if (str_is(name, "roots")) {
         mcp_reply_text(r, mcp_req_has_roots(r) ? STR("yes") : STR("no"), false);
     } else {
-        auto_buf text = BUF(4096);
-
-        json_put_val(&text, mcp_req_client_capabilities(r));
-        mcp_reply_text(r, buf_str(&text), false);
+        mcp_reply_text(r, STR(""), false);
     }
 }
 
@@ -167,7 +163,6 @@ static bool act(struct script_server *s, struct str word, struct str rest)
         mcp_reply_text(waiting, STR("held"), false);
     } else {
         known = false;
-        expect(word, "is_watched", rest, mcp_server_is_watched(mcp), &known);
         expect(word, "began", rest, seen.began, &known);
         expect(word, "ended", rest, seen.ended, &known);
         expect(word, "changes", rest, seen.changes, &known);
@@ -297,11 +292,10 @@ static void a_legacy_session_subscribes_to_resources(void **state)
           LINES(INIT("2025-11-25"),
                 OK("1", "{\"capabilities\":{\"resources\":"
                         "{\"subscribe\":true}}}"),
-                "!updated x://a", SUBSCRIBE("2", "x://a"), OK("2", "{}"), "!is_watched 1",
-                "!began 1", "!updated x://a", UPDATED("x://a"), "!updated x://b",
-                SUBSCRIBE("3", "x://a"), OK("3", "{}"), UNSUBSCRIBE("4", "x://a"),
-                OK("4", "{}"), "!is_watched 0", "!ended 1", "!wait 80", "!updated x://a",
-                UNSUBSCRIBE("5", "x://never"), OK("5", "{}"), "!ended 1") },
+                "!updated x://a", SUBSCRIBE("2", "x://a"), OK("2", "{}"), "!began 1",
+                "!updated x://a", UPDATED("x://a"), "!updated x://b", SUBSCRIBE("3", "x://a"),
+                OK("3", "{}"), UNSUBSCRIBE("4", "x://a"), OK("4", "{}"), "!ended 1", "!wait 80",
+                "!updated x://a", UNSUBSCRIBE("5", "x://never"), OK("5", "{}"), "!ended 1") },
         { "a burst is the first at once and one more; the last is never lost",
           LINES(HELLO("2024-11-05"), SUBSCRIBE("2", "x://a"), OK("2", "{}"), "!updated x://a",
                 UPDATED("x://a"), "!updated x://a", "!updated x://a", "!updated x://a",
@@ -316,7 +310,7 @@ static void a_legacy_session_subscribes_to_resources(void **state)
                 "\"Unknown resource URI: y://a\",\"data\":{\"uri\":\"y://a\"}}}",
                 REQ("3", "resources/subscribe", "{}"), ERR("3", "-32602"),
                 REQ("4", "resources/unsubscribe", "{\"uri\":1}"), ERR("4", "-32602"),
-                "!is_watched 0", "!began 0") },
+                "!began 0") },
         { "MCP-M13: a modern client has neither method; MCP-M15: nor the code",
           LINES(REQ("2", "resources/subscribe", "{\"uri\":\"x://a\"," META "}"),
                 ERR("2", "-32601"),
@@ -339,10 +333,10 @@ static void a_listen_subscribes_to_resources(void **state)
     const struct scenario rows[] = {
         { "mcp.md 6.8, MCP-M12, ME-24: the subset is acknowledged, each change tagged",
           LINES(LISTEN("7", "[\"x://a\",\"y://no\",5,\"x://a\",\"x://b\"]"),
-                ACK("7", "[\"x://a\",\"x://b\"]"), "!is_watched 1", "!began 1",
-                "!updated x://b", UPDATED_ON("x://b", "7"), "!updated y://no",
-                NOTE("notifications/cancelled", "{\"requestId\":7}"), "!is_watched 0",
-                "!ended 1", "!wait 80", "!updated x://b") },
+                ACK("7", "[\"x://a\",\"x://b\"]"), "!began 1", "!updated x://b",
+                UPDATED_ON("x://b", "7"), "!updated y://no",
+                NOTE("notifications/cancelled", "{\"requestId\":7}"), "!ended 1", "!wait 80",
+                "!updated x://b") },
         { "several listens and the session: one copy each, the count of all",
           LINES(HELLO("2025-11-25"), SUBSCRIBE("2", "x://a"), OK("2", "{}"),
                 LISTEN("\"s\"", "[\"x://a\"]"), ACK("\"s\"", "[\"x://a\"]"),
@@ -352,13 +346,12 @@ static void a_listen_subscribes_to_resources(void **state)
                 NOTE("notifications/cancelled", "{\"requestId\":\"s\"}"), "!ended 0",
                 NOTE("notifications/cancelled", "{\"requestId\":8}"), "!ended 1") },
         { "a filter of nothing that we have is acknowledged as nothing",
-          LINES(LISTEN("7", "[\"y://no\"]"), ACK("7", "\"<absent>\""), "!is_watched 0",
-                "!began 0") },
+          LINES(LISTEN("7", "[\"y://no\"]"), ACK("7", "\"<absent>\""), "!began 0") },
         { "at the end a change that waits is told before the closing result",
           LINES(LISTEN("7", "[\"x://a\"]"), ACK("7", "[\"x://a\"]"), "!updated x://a",
                 UPDATED_ON("x://a", "7"), "!updated x://a", "!eof", UPDATED_ON("x://a", "7"),
                 OK("7", "{\"resultType\":\"complete\",\"_meta\":{\"" SUB "\":7}}"),
-                "!is_watched 0", "!ended 1") },
+                "!ended 1") },
     };
 
     (void)state;
@@ -476,12 +469,10 @@ static void roots_of_a_legacy_client(void **state)
                 NOTE("notifications/roots/list_changed", "{}"), "!changes 1",
                 HELLO("2025-06-18"), NOTE("notifications/roots/list_changed", "{}"),
                 "!changes 1") },
-        { "who has roots, and what a client declared, per request",
+        { "who has roots, per request",
           LINES(WITH_ROOTS, CALL("2", "roots", ""), TEXT("2", "no"), READY,
                 CALL("3", "roots", ""), TEXT("3", "yes"), CALL("4", "roots", "," META),
-                OK("4", "{\"content\":[{\"text\":\"no\"}]}"), CALL("5", "caps", ""),
-                TEXT("5", "{\\\"roots\\\":{\\\"listChanged\\\":true}}"),
-                CALL("6", "caps", "," META), OK("6", "{\"content\":[{\"text\":\"{}\"}]}")) },
+                OK("4", "{\"content\":[{\"text\":\"no\"}]}")) },
     };
 
     (void)state;
