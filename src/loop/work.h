@@ -3,8 +3,9 @@
  * Work off the loop's thread: disk walks, large reads, parsing. A job is a pure function on
  * libuv's thread pool; what it was given belongs to it until `done` runs, back on the loop's
  * thread. The pool has WORK_THREADS threads, at most WORK_LONG_MAX of which run long jobs, so
- * that a short one never waits behind walks; fewer under a small RLIMIT_DATA. A lookup, which may hang for half a minute in code
- * that is not ours, has a thread of its own, at most WORK_LOOKUP_MAX at once.
+ * that a short one never waits behind walks; fewer under a small RLIMIT_DATA. A lookup, which
+ * may hang for half a minute in code that is not ours, has a thread of its own, at most
+ * WORK_LOOKUP_MAX at once.
  *
  * A job that was cancelled still ends by `done`: first it must notice, which a long one does by
  * asking work_cancelled() at least every few milliseconds of work.
