@@ -107,11 +107,12 @@ static void on_literal(void *ctx)
 static void on_deadline(void *ctx)
 {
     struct resolve *r = ctx;
+    void *owner = r->ctx; /* r may be gone before it is called */
     struct error e;
 
     error_set(&e, ERR_TIMEOUT, "host '%s' could not be resolved within %d ms", r->host,
               r->timeout_ms);
-    forget(r)(r->ctx, NULL, 0, &e);
+    forget(r)(owner, NULL, 0, &e);
 }
 
 struct resolve *resolve_start(struct loop *l, const char *host, int timeout_ms, resolve_fn done,
