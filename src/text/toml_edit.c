@@ -457,7 +457,7 @@ static void cut_value(struct editing *ed, struct cuts *c, const struct toml_val 
         break;
     case TOML_HEADER:
         cut(c, before_header(ed->text, v), v->items.body_end);
-        /* fall through */
+        __attribute__((fallthrough));
     default:
         for (size_t i = 0; i < toml_len(v); i++) {
             const struct toml_val *child = toml_at(v, i);
