@@ -434,7 +434,7 @@ bool yaml_edit_remove(struct buf *out, struct str text, struct edit_at at, struc
         parent = v;
         v = yaml_get(v, at.v[i].key);
     }
-    if (!v) {
+    if (!v || !parent) { /* not there, or no path at all */
         buf_add(out, text);
         return buf_ok(out, e);
     }
