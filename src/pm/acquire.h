@@ -15,10 +15,11 @@
 #include "plugins/installation.h"
 #include "pm/git.h"
 
-#define ACQUIRE_STEP_MS    (20 * 60 * 1000) /* one `cargo install`, one command */
-#define ACQUIRE_TIMEOUT_MS (60 * 60 * 1000) /* one plan, waiting for other processes included \
-                                             */
-#define ACQUIRE_LAST_WORDS 1000             /* bytes of stderr in an error */
+#define ACQUIRE_STEP_MS (20 * 60 * 1000) /* one `cargo install`, one command */
+#define ACQUIRE_TIMEOUT_MS                                                        \
+    (60 * 60 * 1000)            /* one plan, waiting for other processes included \
+                                 */
+#define ACQUIRE_LAST_WORDS 1000 /* bytes of stderr in an error */
 
 struct acquire_opts {
     const char *cache_dir;

@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "fixture.h"
 #include "direct.h"
+#include "fixture.h"
 #include "text/json.h"
 
 struct lister_guard {
