@@ -7,6 +7,7 @@
 #include "plugins/member_glob.h"
 #include "text/glob.h"
 #include "text/json.h"
+#include "text/pattern_set.h"
 #include "text/toml.h"
 
 bool strs_has(const struct strs *l, struct str s)
@@ -165,29 +166,19 @@ void members_cargo(struct member_search *s, const char *root, struct strs *out)
 
 /* ---- npm ---- */
 
-static bool negated(const struct strs *patterns, struct str rel)
-{
-    for (size_t i = 0; i < patterns->n; i++)
-        if (glob_path(patterns->v[i], rel))
-            return true;
-    return false;
-}
-
 static void add_packages(struct member_search *s, const char *root, yyjson_val *patterns,
                          struct strs *out)
 {
-    struct strs dirs = { 0 }, no = { 0 };
+    struct pattern_set set = { 0 };
+    struct strs dirs = { 0 };
 
-    for (struct json_iter it = json_iter(patterns); json_next(&it);) {
-        struct str text = json_str(it.val);
-
-        if (text.n > 1 && text.p[0] == '!')
-            add_exclude(s, &no, str_from(text, 1));
-        else if (text.n)
-            member_glob_expand(s, root, text, &dirs);
-    }
+    for (struct json_iter it = json_iter(patterns); json_next(&it);)
+        if (!pattern_set_add(&set, s->a, json_str(it.val)))
+            break;
+    for (size_t i = 0; i < set.yes.n; i++)
+        member_glob_expand(s, root, set.yes.v[i], &dirs);
     for (size_t i = 0; i < dirs.n; i++)
-        if (!negated(&no, str_from(dirs.v[i], strlen(root) + 1)))
+        if (!pattern_set_deny(&set, str_from(dirs.v[i], strlen(root) + 1)))
             add_member(s, root, dirs.v[i].p, "package.json", out);
 }
 
