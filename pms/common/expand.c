@@ -10,6 +10,7 @@ struct expansion {
     struct inputs *in;
     struct dir_list *ret;
     size_t met;
+    bool visible; /* neither hidden directories, node_modules nor links match a wildcard */
     struct error *e;
 };
 
@@ -21,6 +22,11 @@ static bool count(struct expansion *x)
         return error_set(x->e, ERR_LIMIT, "workspace members: more than %d directories",
                          EXPAND_MAX_DIRS);
     return true;
+}
+
+static bool is_passed_over(const struct expansion *x, const char *name)
+{
+    return x->visible && (name[0] == '.' || strcmp(name, "node_modules") == 0);
 }
 
 /* "**": this directory and all below. Links are not followed, so there is no way round in
@@ -35,8 +41,9 @@ static bool walk_deep(struct expansion *x, const char *dir, struct str rest, int
         return true;
     input_list(x->in, dir, false, &names);
     for (size_t i = 0; i < names.n; i++)
-        if (!count(x) ||
-            !walk_deep(x, path_join(x->in->arena, dir, names.v[i]), rest, depth + 1))
+        if (!is_passed_over(x, names.v[i]) &&
+            (!count(x) ||
+             !walk_deep(x, path_join(x->in->arena, dir, names.v[i]), rest, depth + 1)))
             return false;
     return true;
 }
@@ -46,10 +53,11 @@ static bool walk_matching(struct expansion *x, const char *dir, struct str compo
 {
     struct dir_names names;
 
-    input_list(x->in, dir, true, &names);
+    input_list(x->in, dir, !x->visible, &names);
     for (size_t i = 0; i < names.n; i++)
-        if (!count(x) || (glob_component(component, str_of(names.v[i])) &&
-                          !walk(x, path_join(x->in->arena, dir, names.v[i]), rest)))
+        if (!is_passed_over(x, names.v[i]) &&
+            (!count(x) || (glob_component(component, str_of(names.v[i])) &&
+                           !walk(x, path_join(x->in->arena, dir, names.v[i]), rest))))
             return false;
     return true;
 }
@@ -73,17 +81,32 @@ static bool walk(struct expansion *x, const char *dir, struct str rest)
     return walk(x, path_join(x->in->arena, dir, arena_z(x->in->arena, component)), rest);
 }
 
+static bool expand(struct expansion *x, const char *root, struct str pattern)
+{
+    struct arena *arena = x->in->arena;
+    const char *clean =
+        path_clean(arena, arena_z(arena, str_upto(pattern, EXPAND_MAX_PATTERN)));
+
+    if (pattern.n > EXPAND_MAX_PATTERN)
+        return error_set(x->e, ERR_LIMIT, "workspace members: a pattern of more than %d bytes",
+                         EXPAND_MAX_PATTERN);
+    if (path_is_abs(clean))
+        return walk(x, "/", str_of(clean + 1));
+    return walk(x, root, strcmp(clean, ".") == 0 ? STR("") : str_of(clean));
+}
+
 bool expand_member(struct inputs *in, const char *root, struct str pattern,
                    struct dir_list *ret, struct error *e)
 {
     struct expansion x = { .in = in, .ret = ret, .e = e };
-    const char *clean =
-        path_clean(in->arena, arena_z(in->arena, str_upto(pattern, EXPAND_MAX_PATTERN)));
 
-    if (pattern.n > EXPAND_MAX_PATTERN)
-        return error_set(e, ERR_LIMIT, "workspace members: a pattern of more than %d bytes",
-                         EXPAND_MAX_PATTERN);
-    if (path_is_abs(clean))
-        return walk(&x, "/", str_of(clean + 1));
-    return walk(&x, root, strcmp(clean, ".") == 0 ? STR("") : str_of(clean));
+    return expand(&x, root, pattern);
+}
+
+bool expand_visible(struct inputs *in, const char *root, struct str pattern,
+                    struct dir_list *ret, struct error *e)
+{
+    struct expansion x = { .in = in, .ret = ret, .visible = true, .e = e };
+
+    return expand(&x, root, pattern);
 }

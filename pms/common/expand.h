@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* `members` entries of a [workspace] table, turned into directories the way cargo does it. */
+/* Patterns that name the members of a workspace, turned into directories. */
 #ifndef PMS_COMMON_EXPAND_H
 #define PMS_COMMON_EXPAND_H
 
@@ -15,12 +15,17 @@ struct dir_list {
 };
 
 /*
- * Appends what `pattern` names, relative to `root`, sorted: `*`, `?` and `[..]` within one
- * component, `**` for any number of them; hidden directories match too. Without such characters
- * that directory itself, existing or not. Directories listed on the way are noted as inputs.
- * ERR_LIMIT past EXPAND_MAX_DIRS or EXPAND_MAX_PATTERN.
+ * Appends what `pattern` names the way cargo does it, relative to `root`, sorted: `*`, `?` and
+ * `[..]` within one component, `**` for any number of them; hidden directories match too.
+ * Without such characters that directory itself, existing or not. Directories listed on the way
+ * are noted as inputs. ERR_LIMIT past EXPAND_MAX_DIRS or EXPAND_MAX_PATTERN.
  */
 bool expand_member(struct inputs *in, const char *root, struct str pattern,
                    struct dir_list *ret, struct error *e);
+
+/* The same the way npm does it: wildcards match neither hidden directories nor node_modules,
+ * and no links. */
+bool expand_visible(struct inputs *in, const char *root, struct str pattern,
+                    struct dir_list *ret, struct error *e);
 
 #endif
