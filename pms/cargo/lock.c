@@ -3,11 +3,15 @@
 
 /* A git source is locked as "git+url?branch=x#commit"; references leave the commit out, old
  * formats put it in. */
-static struct str without_commit(struct str source)
+static struct str without_commit(struct str source, struct str *ret_commit)
 {
     struct str head, tail;
 
-    return str_cut(source, '#', &head, &tail) ? head : source;
+    if (!str_cut(source, '#', &head, &tail))
+        return source;
+    if (ret_commit)
+        *ret_commit = tail;
+    return head;
 }
 
 static void add_package(struct lock *l, struct arena *a, const struct toml_val *v)
@@ -16,7 +20,7 @@ static void add_package(struct lock *l, struct arena *a, const struct toml_val *
 
     p->name = toml_str(toml_get(v, "name"));
     p->version = toml_str(toml_get(v, "version"));
-    p->source = without_commit(toml_str(toml_get(v, "source")));
+    p->source = without_commit(toml_str(toml_get(v, "source")), &p->commit);
     p->dependencies = toml_get(v, "dependencies");
     if (p->name.n == 0 || p->version.n == 0)
         return;
@@ -53,7 +57,7 @@ struct lock_ref lock_ref_parse(struct str s)
     if (!str_cut(rest, ' ', &r.version, &rest))
         return r;
     if (str_starts(rest, STR("(")) && str_ends(rest, STR(")")))
-        r.source = without_commit((struct str){ rest.p + 1, rest.n - 2 });
+        r.source = without_commit((struct str){ rest.p + 1, rest.n - 2 }, NULL);
     return r;
 }
 

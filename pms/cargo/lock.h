@@ -14,6 +14,7 @@
 struct lock_package {
     struct str name, version;
     struct str source;                   /* without "#commit"; empty for a path package */
+    struct str commit;                   /* of a git source; else empty */
     const struct toml_val *dependencies; /* array of references; NULL when absent */
     struct lock_package *same_name;      /* the next package of this name */
     bool member;                         /* set by the reader's owner: a workspace member */

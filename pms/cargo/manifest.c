@@ -76,7 +76,9 @@ static void read_package(const struct reading *r, const struct toml_val *package
         version = toml_get(toml_get(r->root->workspace, "package"), "version");
     m->is_package = true;
     m->name = toml_str(toml_get(package, "name"));
-    m->version = toml_is(version, TOML_STRING) ? toml_str(version) : STR("0.0.0");
+    m->version_known = toml_is(version, TOML_STRING);
+    m->version = m->version_known ? toml_str(version) : STR("0.0.0");
+    m->metadata = toml_get(toml_get(package, "metadata"), "symposium");
     if (workspace.n)
         m->workspace_dir = clean_join(r->arena, m->dir, workspace);
 }

@@ -24,11 +24,13 @@ struct manifest_deps {
 struct manifest {
     const char *dir;               /* absolute, clean */
     bool is_package, is_workspace; /* has [package]; has [workspace] */
-    struct str name, version;      /* of the package */
+    struct str name, version;      /* of the package; version "0.0.0" when it has none */
+    bool version_known;            /* it has one, itself or by inheritance */
     const char *workspace_dir; /* `package.workspace`, absolute and clean; NULL when absent */
     struct manifest_deps deps; /* of the package, in the order of the file */
     struct manifest_deps patches;     /* [patch] and [replace] entries that are paths */
     const struct toml_val *workspace; /* the [workspace] table; NULL when absent */
+    const struct toml_val *metadata;  /* [package.metadata.symposium]; NULL when absent */
 };
 
 /* NULL: ERR_NOT_FOUND when there is no Cargo.toml, ERR_INVALID "'<path>': line .." when it is

@@ -11,9 +11,9 @@
  *     tables                     united; of a member in both the later one counts
  *     anything else              the later one counts
  *
- * A layer is malformed when it does not parse, is no table, or when one of the keys that are
- * merged holds another kind than it must (`skills` no array of tables). It is logged and
- * dropped whole; the others count.
+ * A layer is malformed when it does not parse, is no table, is nested too deep, or when one of
+ * the keys that are merged holds another kind than it must (`skills` no array of tables). It is
+ * logged and dropped whole; the others count.
  */
 #ifndef PMS_COMMON_LAYERS_H
 #define PMS_COMMON_LAYERS_H
@@ -22,6 +22,7 @@
 
 #define LAYERS_MAX_FILE  ((size_t)256 << 10) /* of the manifest file */
 #define LAYERS_MAX_JSON  ((size_t)1 << 20)   /* of the result */
+#define LAYERS_MAX_DEPTH 64 /* levels; the protocol's messages may have 128 (security.md 3.1) */
 #define SKILLS_MAX_DEPTH   16
 #define SKILLS_MAX_ENTRIES 10000
 

@@ -45,37 +45,44 @@ static void forget(struct lister *l)
     buf_clear(&l->json);
 }
 
-static void collect_nested(struct lister *l, const char *root, const struct listing *ret)
+static void collect_nested(const struct listing *l, const struct lister_kind *kind,
+                           const char *root)
 {
     struct dir_list dirs = { 0 };
 
-    nested_find(&l->inputs, root, l->kind->manifest, &dirs);
+    nested_find(l->in, root, kind->manifest, &dirs);
     for (size_t i = 0; i < dirs.n; i++) {
         struct error why = { 0 };
 
-        if (!map_has(ret->members, str_of(dirs.v[i])) && !l->kind->read(ret, dirs.v[i], &why))
+        if (!map_has(l->members, str_of(dirs.v[i])) && !kind->read(l, dirs.v[i], &why))
             log_warn("workspace left out: %s", why.msg);
     }
 }
 
+bool list_collect(const struct listing *l, const struct lister_kind *kind, const char *root,
+                  struct error *e)
+{
+    struct error why = { 0 };
+
+    l->in->known_root = root;
+    if (kind->read(l, root, &why))
+        return true;
+    if (why.kind != ERR_NOT_FOUND)
+        return error_set(e, why.kind, "%s", why.msg);
+    l->in->known_root = NULL;
+    collect_nested(l, kind, root);
+    return true;
+}
+
 static bool collect(struct lister *l, struct deps *list, struct error *e)
 {
-    const char *root = path_clean(&l->arena, l->workspace);
     struct map members = MAP;
-    const struct listing listing = { &l->inputs, list, &members };
-    struct error why = { 0 };
-    bool ok;
+    const struct listing listing = { .in = &l->inputs, .deps = list, .members = &members };
+    bool ok = list_collect(&listing, l->kind, path_clean(&l->arena, l->workspace), e);
 
-    l->inputs.known_root = root;
-    ok = l->kind->read(&listing, root, &why);
-    if (!ok && why.kind == ERR_NOT_FOUND) {
-        ok = true;
-        l->inputs.known_root = NULL;
-        collect_nested(l, root, &listing);
-    }
     map_free(&members);
     deps_sort(list);
-    return ok || error_set(e, why.kind, "%s", why.msg);
+    return ok;
 }
 
 static int by_text(const void *a, const void *b)

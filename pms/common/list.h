@@ -17,6 +17,7 @@ struct listing {
     struct inputs *in;   /* read everything through it; in->arena lives as long as the answer */
     struct deps *deps;   /* append here, in any order */
     struct map *members; /* put each member's directory, with any value but NULL */
+    void *ctx;           /* list_collect()'s caller's */
 };
 
 struct lister_kind {
@@ -27,6 +28,14 @@ struct lister_kind {
     bool (*read)(const struct listing *l, const char *dir, struct error *e);
 };
 
+/*
+ * Reads the workspace at `root`; or, when that holds no manifest, those of directories further
+ * down (nested.h), each as a workspace of its own unless it is a member of one read before;
+ * malformed ones of these are logged and left out.
+ */
+bool list_collect(const struct listing *l, const struct lister_kind *kind, const char *root,
+                  struct error *e);
+
 struct lister;
 
 /* `workspace` is copied; NULL: there is none, and every list is empty. */
@@ -36,9 +45,6 @@ struct lister *lister_new(const struct lister_kind *kind, const char *workspace)
  * An array of ids sorted by (name, version), or {"deps":[id],"watch":[path]} when it depends on
  * files that whoever asks does not find by itself. Valid until the next call. ERR_INVALID when
  * the root manifest is malformed, ERR_LIMIT.
- *
- * A root without manifest: those of directories further down are read (nested.h), each as a
- * workspace of its own unless it is a member of one read before; malformed ones are logged.
  */
 bool lister_list(struct lister *l, struct str *ret_json, struct error *e);
 void lister_free(struct lister *l);

@@ -10,16 +10,16 @@
 
 #define RUN_MAX_OUTPUT ((size_t)8 << 20) /* of stdout; more is ERR_LIMIT, the command ends */
 #define RUN_MAX_STDERR ((size_t)16 << 10) /* the last bytes are kept */
-#define RUN_TERM_MS    0                  /* the ladder of its end */
-#define RUN_KILL_MS    1000
+#define RUN_PARALLEL   4                  /* commands at once; further ones wait their turn */
+#define RUN_KILL_MS    1000               /* from SIGTERM to SIGKILL */
 
 struct run_opts {
     const char *const *argv; /* NULL-terminated; argv[0] with a slash or searched in PATH */
     const char *const *env;  /* complete, NULL-terminated; NULL: ours */
     const char *cwd;
-    int timeout_ms;
-    /* One line for a person who waits, "fetching serde 1.0.219 (cargo fetch)"; goes to stderr
-     * with PROGRESS_PREFIX. NULL: none. */
+    int timeout_ms; /* from the call on */
+    /* For a person who waits, "fetching serde 1.0.219 (cargo fetch)": a line of stderr of its
+     * own, with PROGRESS_PREFIX, when the command starts. NULL: none. */
     const char *progress;
 };
 
@@ -39,8 +39,13 @@ struct run_result {
  */
 typedef void (*run_fn)(void *ctx, const struct run_result *result, const struct error *why);
 
-/* Options are copied. The request must stay open until `done`. */
+/* What the options point to must live until `done`, as in the request's arena; the request must
+ * stay open until then. Replaces its request_on_end(). */
 void run_command(struct request *r, const struct run_opts *o, run_fn done, void *ctx);
+
+/* Of the server. Freeing kills what still runs; `done` is not called. */
+struct runs *runs_new(void);
+void runs_free(struct runs *all);
 
 /* The line of the tool's stderr that says what is wrong: the first with "error", else the last
  * one that is not blank. Empty when there is none. */

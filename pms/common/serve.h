@@ -19,7 +19,7 @@
 
 #define PMS_PROTOCOL_VERSION 1
 #define PMS_MAX_LINE         ((size_t)16 << 20) /* both ways (PM-1) */
-#define PMS_MAX_OPEN         64 /* requests not yet answered; one more is refused */
+#define PMS_MAX_OPEN         1024 /* requests not yet answered; one more is refused */
 #define PMS_END_MS           3000
 
 enum { /* the protocol's own codes (PM-5) */
@@ -36,12 +36,14 @@ struct session {
     const char *cache_dir; /* absolute and clean; NULL: none was given. May be deleted at any
                               time, and need not exist yet */
     yyjson_val *env;       /* NULL when absent */
+    struct runs *runs;     /* of run.h */
 };
 
 /* A variable as initialize sent it (PM-10), else of our environment; NULL: neither has it. */
 const char *session_env(const struct session *s, const char *name);
 
-/* An open request. It ends by exactly one of the answers below, which frees it. */
+/* An open request. It ends by exactly one of the answers below, which frees it and may be given
+ * from inside run(). */
 struct request {
     struct arena arena; /* freed with it */
     yyjson_val *params; /* an object; NULL when absent */
@@ -59,7 +61,7 @@ void request_fail(struct request *r, const struct error *why);
 void request_bad_params(struct request *r, const char *message); /* -32602 */
 
 /* Called once when the program must end and the request is still open; it then has to be
- * answered soon. NULL: nothing to tell, it is dropped. */
+ * answered soon. NULL, as at first: nothing to tell, it is dropped. */
 void request_on_end(struct request *r, void (*fn)(void *ctx), void *ctx);
 
 /* The program ends: start nothing for this request any more. */
@@ -76,7 +78,7 @@ struct pms_program {
     const char *const *capabilities; /* NULL-terminated (PM-2) */
     const struct method *methods;    /* ends with a NULL name */
     void *(*open)(const struct session *s); /* at initialize */
-    void (*close)(void *state);
+    void (*close)(void *state);             /* no request is open any more */
 };
 
 /* The whole of main(): --help, --version, or the conversation. */

@@ -54,17 +54,17 @@ test('PM-1, PM-2, PM-8: one answer a request; malformed lines are logged and ign
         request(2, 'initialize', { protocol_version: 1 }),
         { jsonrpc: '2.0', method: 'cancelled' },        // a notification
         request('four', 'list_deps'),
-        request(5, 'search', { query: 'serde' }),
+        request(5, 'workspace_info'),
         request(6, 'fetch', {}),
     ]);
     assert.equal(status, 0);
     assert.deepEqual(answers.map(a => [a.id, a.error?.code ?? a.result]), [
         [0, -32600],
-        [1, { protocol_version: 1, name: 'cargo', capabilities: ['list_deps'] }],
+        [1, { protocol_version: 1, name: 'cargo', capabilities: ['search', 'list_deps'] }],
         [2, -32600],
         ['four', []],
         [5, -32601],
-        [6, -32601],
+        [6, -32602],
     ]);
     assert.equal(err.split('line ignored').length - 1, 3, err);
 });
