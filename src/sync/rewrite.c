@@ -24,6 +24,11 @@
 #define LOCK_POLL_MS  20
 #define LOCK_STALE_MS 10000 /* a `lock_dir` of this age is of a crash (security.md 3.6) */
 #define XATTR_MAX     (64u << 10)
+#define WRITER_MS     1000 /* for a program that is writing the version we took away */
+#define WRITER_POLL   2
+
+#define PUT_BACK_TRIES 1000 /* each takes microseconds */
+#define JOURNAL_MAX    (PATH_MAX + 4096)
 
 /* A version of the file, exactly. */
 struct version {
@@ -38,6 +43,8 @@ struct target {
     const char *path; /* links resolved */
     const char *dir;
     char id[SHA256_HEX_SIZE]; /* of the path */
+    const char *backups;      /* directory of its former versions, and of the journal */
+    const char *journal;
 };
 
 /* ---- locks ---- */
@@ -131,12 +138,41 @@ static bool read_version(const char *path, struct buf *text, struct version *ret
     return true;
 }
 
+/* The user's directories are as others may see as the file is. */
+static bool make_dirs(const struct target *t, struct error *e)
+{
+    char *path = arena_z(t->a, str_of(t->dir));
+
+    for (char *at = path; *at;) {
+        char *end = strchrnul(at + 1, '/'), kept = *end;
+
+        *end = '\0';
+        if (mkdir(path, t->r->mode & 0077 ? 0777 : 0700) != 0 && !file_is_dir(path))
+            return error_set(e, errno == EACCES || errno == EROFS ? ERR_DENIED : ERR_SYS,
+                             "cannot make the directory '%s': %s", path, strerror(errno));
+        *end = kept;
+        at = end;
+    }
+    return true;
+}
+
+static bool same_stat(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 static bool same_version(const struct version *a, const struct version *b)
 {
-    return a->exists == b->exists && a->st.st_ino == b->st.st_ino &&
-           a->st.st_dev == b->st.st_dev && a->st.st_size == b->st.st_size &&
-           a->st.st_mtim.tv_sec == b->st.st_mtim.tv_sec &&
-           a->st.st_mtim.tv_nsec == b->st.st_mtim.tv_nsec && !strcmp(a->sha256, b->sha256);
+    return a->exists == b->exists && same_stat(&a->st, &b->st) && !strcmp(a->sha256, b->sha256);
+}
+
+/* Nothing is read: for the moments in which another program's version is out of its place. */
+static bool is_at(const char *path, const struct stat *st)
+{
+    struct stat now;
+
+    return lstat(path, &now) == 0 && same_stat(&now, st);
 }
 
 static bool may_write(const struct target *t, const struct version *v, struct error *e)
@@ -189,21 +225,96 @@ static void prune(const char *dir)
     }
 }
 
-/* One for each content: a second sync of the same text adds none. */
-static bool back_up(const struct target *t, const struct version *v, struct str text,
-                    struct error *e)
+static bool keep_version(const struct target *t, const char *sha256, struct str text,
+                         struct error *e)
 {
-    const char *dir =
-        path_join(t->a, t->r->dirs->state, arena_printf(t->a, "backups/%s", t->id));
-    const char *path = path_join(t->a, dir, v->sha256);
+    const char *path = path_join(t->a, t->backups, sha256);
 
     if (file_exists(path)) {
         utimensat(AT_FDCWD, path, NULL, 0); /* the youngest again */
         return true;
     }
-    if (!file_mkdirs(dir, e) || !file_write_atomic(path, text, REWRITE_SECRET_MODE, e))
+    if (!file_write_atomic(path, text, REWRITE_SECRET_MODE, e))
         return error_wrap(e, "back up");
-    prune(dir);
+    prune(t->backups);
+    return true;
+}
+
+/* One for each content: a second sync of the same text adds none. */
+static bool back_up(const struct target *t, const struct version *v, struct str text,
+                    struct error *e)
+{
+    const char *name = path_join(t->a, t->backups, ".path"); /* for people */
+
+    if (!file_mkdirs(t->backups, e))
+        return error_wrap(e, "back up");
+    if (!file_exists(name))
+        file_write_cache(name, str_of(t->path), NULL);
+    return !v->exists || keep_version(t, v->sha256, text, e);
+}
+
+/* ---- the journal ----
+ *
+ * Killed between the exchange and what follows it, we would leave another program's version
+ * under a name that nobody knows. So the name and both contents are noted before, and whoever
+ * holds the lock next, and so knows the writer dead, looks what became of it.
+ */
+
+static bool note(const struct target *t, const char *temp, const char *old_sha256,
+                 struct str new_text, struct error *e)
+{
+    char new_sha256[SHA256_HEX_SIZE];
+    const char *text;
+
+    sha256_hex(new_text, new_sha256);
+    text = arena_printf(t->a, "%s\n%s\n%s\n", *old_sha256 ? old_sha256 : "-", new_sha256, temp);
+    return file_write_cache(t->journal, str_of(text), e);
+}
+
+static void sync_dir(const char *dir);
+
+/* `taken` lies in the temp file of a dead writer: neither what it read nor what it wrote. */
+static bool give_back(const struct target *t, const char *temp, const struct version *taken,
+                      struct str text, struct str new_sha256, struct error *e)
+{
+    auto_buf now = BUF(REWRITE_MAX_BYTES);
+    struct version in_place;
+
+    if (!read_version(t->path, &now, &in_place, e))
+        return false;
+    if (in_place.exists && str_is(new_sha256, in_place.sha256)) {
+        if (renameat2(AT_FDCWD, temp, AT_FDCWD, t->path, RENAME_EXCHANGE) != 0)
+            return error_set(e, ERR_SYS, "put back what is in '%s'", temp);
+        sync_dir(t->dir);
+        return true;
+    }
+    /* Begun and never placed, or since overwritten: nobody waits for it, but it is kept. */
+    return keep_version(t, taken->sha256, text, e);
+}
+
+static bool recover(const struct target *t, struct error *e)
+{
+    auto_buf journal = BUF(JOURNAL_MAX), text = BUF(REWRITE_MAX_BYTES);
+    struct str old, new, rest;
+    struct version taken;
+    const char *temp;
+
+    if (!file_read(t->journal, &journal, NULL))
+        return true;
+    if (!str_cut(buf_str(&journal), '\n', &old, &rest) || !str_cut(rest, '\n', &new, &rest) ||
+        !str_cut(rest, '\n', &rest, &(struct str){ 0 })) {
+        unlink(t->journal); /* torn: the writer died before it began */
+        return true;
+    }
+    temp = arena_z(t->a, rest);
+    if (!read_version(temp, &text, &taken, e))
+        return error_wrap(e, "left by a symposium that was killed");
+    if (taken.exists && !str_is(old, taken.sha256) && !str_is(new, taken.sha256) &&
+        !give_back(t, temp, &taken, buf_str(&text), new, e))
+        return false;
+    if (taken.exists)
+        unlink(temp);
+    unlink(t->journal);
     return true;
 }
 
@@ -223,38 +334,35 @@ static void copy_xattrs(const char *from, int to)
     }
 }
 
-static bool dress(const struct target *t, int fd, const struct version *old)
+/* An owner that cannot be kept would hand the file over to us. */
+static bool dress(const struct target *t, int fd, const struct version *old, struct error *e)
 {
+    mode_t mode = old->st.st_mode & 07777;
+
     if (!old->exists)
         return true;
-    if (fchown(fd, old->st.st_uid, old->st.st_gid) != 0 &&
-        fchown(fd, (uid_t)-1, old->st.st_gid) != 0 && (old->st.st_mode & 070))
-        log_debug("the group of '%s' is not kept", t->path);
+    if (old->st.st_uid != geteuid() && fchown(fd, old->st.st_uid, (gid_t)-1) != 0)
+        return error_set(e, ERR_DENIED, "the file belongs to another user");
+    if (fchown(fd, (uid_t)-1, old->st.st_gid) != 0)
+        mode &= ~(mode_t)070; /* they were another group's rights */
     copy_xattrs(t->path, fd);
-    return fchmod(fd, old->st.st_mode & 07777) == 0;
+    return fchmod(fd, mode) == 0 || error_set(e, ERR_SYS, "set the mode");
 }
 
-/* Its path, or NULL; nothing is left behind then. */
-static const char *write_temp(const struct target *t, const struct version *old,
-                              struct str text, struct error *e)
+/* Nothing is left behind on failure. */
+static bool write_temp(const struct target *t, const char *path, const struct version *old,
+                       struct str text, struct error *e)
 {
-    char hex[17];
-    const char *path;
-    auto_close int fd = -1;
+    auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                             old->exists ? 0600 : t->r->mode);
 
-    rand_hex(hex, 8);
-    path = path_join(t->a, t->dir, arena_printf(t->a, ".symposium-%s.tmp", hex));
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-              old->exists ? 0600 : t->r->mode);
-    if (fd < 0) {
-        error_set(e, ERR_SYS, "create a file in '%s'", t->dir);
-        return NULL;
-    }
-    if (file_write_all(fd, text, e) && dress(t, fd, old) && fsync(fd) == 0)
-        return path;
-    error_set(e, ERR_SYS, "write");
+    if (fd < 0)
+        return error_set(e, ERR_SYS, "create a file in '%s'", t->dir);
+    if (file_write_all(fd, text, e) && dress(t, fd, old, e) &&
+        (fsync(fd) == 0 || error_set(e, ERR_SYS, "write")))
+        return true;
     unlink(path);
-    return NULL;
+    return false;
 }
 
 static void sync_dir(const char *dir)
@@ -267,6 +375,25 @@ static void sync_dir(const char *dir)
 
 /* ---- exchange ---- */
 
+/*
+ * Who writes a file without renaming may have opened it before it was taken out of its place:
+ * what it goes on to write is to be seen too. A lease for reading is refused as long as
+ * somebody has the file open for writing.
+ */
+static void wait_for_writer(const char *path)
+{
+    auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int64_t end = clock_ms() + WRITER_MS;
+
+    while (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) != 0) {
+        if (errno != EAGAIN || clock_ms() > end)
+            return;
+        sleep_ms(WRITER_POLL);
+    }
+    if (fd >= 0)
+        fcntl(fd, F_SETLEASE, F_UNLCK);
+}
+
 enum outcome {
     PLACED,
     CHANGED_MEANWHILE,
@@ -274,26 +401,37 @@ enum outcome {
     FAILED_APART, /* and the temp file is another program's version: it stays */
 };
 
-/* A version of another program lies in `temp` and an older one in its place: put the newest
- * back, also if yet another comes between. `ours` was placed by us. */
-static enum outcome put_back(const struct target *t, const char *temp, struct version ours,
-                             struct error *e)
+/* The file in `temp` is that version, also once nobody has it open for writing any more. */
+static bool is_version(const char *temp, const struct version *v)
 {
-    for (int i = 0; i < REWRITE_TRIES; i++) {
-        auto_buf text = BUF(REWRITE_MAX_BYTES);
-        struct version placed, out;
+    auto_buf text = BUF(REWRITE_MAX_BYTES);
+    struct version found;
 
-        if (!read_version(temp, &text, &placed, e))
-            return FAILED_APART;
-        if (renameat2(AT_FDCWD, temp, AT_FDCWD, t->path, RENAME_EXCHANGE) != 0) {
+    if (!is_at(temp, &v->st))
+        return false;
+    wait_for_writer(temp);
+    return read_version(temp, &text, &found, NULL) && same_version(&found, v);
+}
+
+/*
+ * A version of another program lies in `temp` and an older one, first ours, in its place: put
+ * the newest back, also if yet another comes between. Who reads meanwhile sees the older one,
+ * so it is made quick.
+ */
+static enum outcome put_back(const struct target *t, const char *temp,
+                             const struct version *ours, struct error *e)
+{
+    struct stat in_place = ours->st, taken;
+
+    for (int i = 0; i < PUT_BACK_TRIES; i++) {
+        if (lstat(temp, &taken) != 0 ||
+            renameat2(AT_FDCWD, temp, AT_FDCWD, t->path, RENAME_EXCHANGE) != 0) {
             error_set(e, ERR_SYS, "put the other program's version back; it is in '%s'", temp);
             return FAILED_APART;
         }
-        if (!read_version(temp, &text, &out, e))
-            return FAILED_APART;
-        if (same_version(&out, &ours))
+        if (is_at(temp, &in_place) && (i > 0 || is_version(temp, ours)))
             return CHANGED_MEANWHILE;
-        ours = placed;
+        in_place = taken;
     }
     error_set(e, ERR_CLOSED, "it is being written all the time; the last version is in '%s'",
               temp);
@@ -304,21 +442,19 @@ static enum outcome exchange(const struct target *t, const char *temp,
                              const struct version *old, struct error *e)
 {
     auto_buf text = BUF(REWRITE_MAX_BYTES);
-    struct version ours, out;
+    struct version ours;
 
     if (!read_version(temp, &text, &ours, e))
         return FAILED;
+    if (!is_at(t->path, &old->st))
+        return CHANGED_MEANWHILE;
     if (renameat2(AT_FDCWD, temp, AT_FDCWD, t->path, RENAME_EXCHANGE) != 0) {
         if (errno == ENOENT) /* removed meanwhile */
             return CHANGED_MEANWHILE;
         error_set(e, ERR_SYS, "replace");
         return FAILED;
     }
-    if (!read_version(temp, &text, &out, e))
-        return FAILED_APART;
-    if (!same_version(&out, old))
-        return put_back(t, temp, ours, e);
-    return PLACED;
+    return is_version(temp, old) ? PLACED : put_back(t, temp, &ours, e);
 }
 
 /* Where the file system cannot exchange: as narrow a window as there is. */
@@ -366,18 +502,20 @@ static enum outcome place(const struct target *t, const char *temp, const struct
 static enum outcome write_once(const struct target *t, const struct version *old,
                                struct str old_text, struct str new_text, struct error *e)
 {
+    char hex[17];
     const char *temp;
     enum outcome o;
 
-    if (!may_write(t, old, e) || (!old->exists && !file_mkdirs(t->dir, e)) ||
-        (old->exists && !back_up(t, old, old_text, e)))
+    rand_hex(hex, 8);
+    temp = path_join(t->a, t->dir, arena_printf(t->a, ".symposium-%s.swap", hex));
+    if (!may_write(t, old, e) || (!old->exists && !make_dirs(t, e)) ||
+        !back_up(t, old, old_text, e) || !note(t, temp, old->sha256, new_text, e))
         return FAILED;
-    temp = write_temp(t, old, new_text, e);
-    if (!temp)
-        return FAILED;
-    o = place(t, temp, old, e);
-    if (o != FAILED_APART)
+    o = write_temp(t, temp, old, new_text, e) ? place(t, temp, old, e) : FAILED;
+    if (o != FAILED_APART) {
         unlink(temp); /* ours, or the former version; gone already after a rename */
+        unlink(t->journal);
+    }
     if (o == PLACED)
         sync_dir(t->dir);
     return o;
@@ -423,6 +561,8 @@ static bool find_target(struct target *t, struct error *e)
     t->path = real;
     t->dir = path_dir(t->a, real);
     sha256_hex(str_of(real), t->id);
+    t->backups = path_join(t->a, t->r->dirs->state, arena_printf(t->a, "backups/%s", t->id));
+    t->journal = path_join(t->a, t->backups, ".journal");
     return true;
 }
 
@@ -440,7 +580,7 @@ static bool rewrite_target(struct target *t, enum rewrite_end *ret, struct buf *
         if (t->r->lock_dir && file_is_dir(t->dir) && !lock_theirs(t, &theirs, e))
             return false;
     }
-    ok = rewrite_locked(t, ret, old, new, e);
+    ok = (t->r->dry_run || recover(t, e)) && rewrite_locked(t, ret, old, new, e);
     if (theirs)
         rmdir(theirs);
     return ok;

@@ -3,7 +3,8 @@
  * Changing one file of a user's configuration that other programs write too (security.md 3.6):
  * read, edit as text, exchange, and look whether what came out is what was read. Another
  * program's newer version is put back and the edit made again on it, so neither its change nor
- * ours is lost. A reader, a crash or SIGKILL sees the old or the new file, never else.
+ * ours is lost. A reader, a crash or SIGKILL sees the old or the new file, never else; what a
+ * killed one leaves behind, the next one cleans up.
  *
  *   lock -> read -> edit -> back up -> temp file -> exchange -> compare -> remove the old one
  *              ^                                                  |
@@ -19,7 +20,7 @@
 
 #define REWRITE_MAX_BYTES   ((size_t)64 << 20)
 #define REWRITE_TRIES       5
-#define REWRITE_BACKUPS     10    /* kept of each file, in <state>/backups */
+#define REWRITE_BACKUPS     10    /* kept of each file, in <state>/backups/<sha256 of path> */
 #define REWRITE_LOCK_MS     10000 /* waiting for our own processes, and for a `lock_dir` */
 #define REWRITE_NEW_MODE    0644
 #define REWRITE_SECRET_MODE 0600
