@@ -41,6 +41,18 @@ static struct str until_mark(struct str *text)
     return str_upto(from, from.n - text->n);
 }
 
+/* "path -> target" */
+static void make_link(struct fixture *f, struct str text)
+{
+    size_t at = str_find(text, STR(" -> "));
+    const char *path = path_join(&f->arena, f->root, arena_z(&f->arena, str_upto(text, at)));
+    struct error e = { 0 };
+
+    if (!file_mkdirs(path_dir(&f->arena, path), &e) ||
+        symlink(arena_z(&f->arena, str_from(text, at + 4)), path) != 0)
+        fail_msg("link '%s'", path);
+}
+
 static void unpack(struct fixture *f, struct str text)
 {
     struct str path;
@@ -51,12 +63,19 @@ static void unpack(struct fixture *f, struct str text)
 
         if (str_is(path, "expected"))
             f->expected = arena_str(&f->arena, content);
+        else if (str_find(path, STR(" -> ")) != SIZE_MAX)
+            make_link(f, path);
         else
             fixture_write(f, arena_z(&f->arena, path), content);
     }
 }
 
 void fixture_make(struct fixture *f, const char *name)
+{
+    fixture_make_of(f, "cargo", name);
+}
+
+void fixture_make_of(struct fixture *f, const char *folder, const char *name)
 {
     char top[PATH_MAX];
     auto_buf text = BUF(MAX_FIXTURE);
@@ -70,7 +89,8 @@ void fixture_make(struct fixture *f, const char *name)
         fail_msg("%s", e.msg);
     if (!name)
         return;
-    if (!file_read(arena_printf(&f->arena, "tests/fixtures/cargo/%s.txt", name), &text, &e))
+    if (!file_read(arena_printf(&f->arena, "tests/fixtures/%s/%s.txt", folder, name), &text,
+                   &e))
         fail_msg("%s", e.msg);
     unpack(f, buf_str(&text));
 }

@@ -14,6 +14,9 @@ struct fixture {
 
 /* An empty workspace when name is NULL. Ends the test on failure. */
 void fixture_make(struct fixture *f, const char *name);
+
+/* The same from tests/fixtures/<folder>. A section "-- path -> target --" makes a link. */
+void fixture_make_of(struct fixture *f, const char *folder, const char *name);
 void fixture_write(struct fixture *f, const char *path,
                    struct str text);  /* path below the root */
 void fixture_free(struct fixture *f); /* removes everything */
