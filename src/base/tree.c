@@ -113,3 +113,30 @@ bool tree_remove(int parent, const char *name)
         closedir(top);
     return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
+
+/* Where the file system cannot exchange. */
+static bool exchange_by_steps(const char *fresh, const char *place, struct error *e)
+{
+    auto_free char *aside = mem_printf("%s.old", fresh);
+
+    if (rename(place, aside) != 0)
+        return error_set(e, ERR_SYS, "cannot replace '%s'", place);
+    if (rename(fresh, place) != 0) {
+        error_set(e, ERR_SYS, "cannot replace '%s'", place);
+        rename(aside, place);
+        return false;
+    }
+    return rename(aside, fresh) == 0 || error_set(e, ERR_SYS, "cannot replace '%s'", place);
+}
+
+bool tree_exchange(const char *fresh, const char *place, struct error *e)
+{
+    if (renameat2(AT_FDCWD, fresh, AT_FDCWD, place, RENAME_EXCHANGE) == 0)
+        return true;
+    if (errno == ENOENT)
+        return renameat2(AT_FDCWD, fresh, AT_FDCWD, place, 0) == 0 ||
+               error_set(e, ERR_SYS, "cannot make '%s'", place);
+    if (errno == EINVAL || errno == ENOSYS)
+        return exchange_by_steps(fresh, place, e);
+    return error_set(e, ERR_SYS, "cannot replace '%s'", place);
+}

@@ -27,6 +27,7 @@ static void set_defaults(struct config *c)
         .sync_debounce_secs = 5,
         .log_level = LOG_INFO,
         .recommendations = true,
+        .recommendations_git = STR(SYM_RECOMMENDATIONS),
         .user_plugins = true,
         .mcp = { .enabled = true,
                  .script_timeout_secs = 120,
@@ -230,18 +231,17 @@ static bool read_logging(struct loader *l, const struct toml_val *root)
 
 static bool read_defaults(struct loader *l, const struct toml_val *root)
 {
-    static const char *const known[] = { "symposium-recommendations", USER_PLUGINS, NULL };
+    static const char *const known[] = { RECOMMENDATIONS, USER_PLUGINS, NULL };
     struct toml_val *t;
 
     return open_table(l, root, "defaults", known, &t) &&
-           toml_opt_bool(t, "symposium-recommendations", &l->c->recommendations, l->e) &&
+           toml_opt_bool(t, RECOMMENDATIONS, &l->c->recommendations, l->e) &&
            toml_opt_bool(t, USER_PLUGINS, &l->c->user_plugins, l->e);
 }
 
 static bool check_registry_name(struct loader *l, const struct toml_val *t, struct str name)
 {
-    static const char *const taken[] = { USER_PLUGINS, "symposium-recommendations",
-                                         "workspace" };
+    static const char *const taken[] = { USER_PLUGINS, RECOMMENDATIONS, "workspace" };
 
     for (size_t i = 0; i < ARRAY_LEN(taken); i++)
         if (str_is(name, taken[i]))

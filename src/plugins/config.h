@@ -8,6 +8,9 @@
 #include "plugins/dirs.h"
 #include "plugins/plugin.h"
 
+/* The built-in git registry; where it is is the build option of this name (CF-3). */
+#define RECOMMENDATIONS "symposium-recommendations"
+
 struct mcp_config {
     bool enabled;
     int script_timeout_secs;
@@ -59,6 +62,7 @@ struct config {
     bool auto_sync, agents_syncing;
     bool hook_scope_project, mcp_scope_project;
     bool recommendations, user_plugins;
+    struct str recommendations_git; /* empty: this build has none */
     bool trust_workspace_always;
     bool agents_builtin_servers;
     int sync_debounce_secs;

@@ -181,7 +181,7 @@ static void start_custom(struct slot *s, const struct custom_predicate *def, str
     struct error e = { 0 };
     const char **argv;
 
-    if (!installation_argv(a, def->owner, def->command, &words, &e)) {
+    if (!installation_argv(a, s->ev->world.cache_dir, def->owner, def->command, &words, &e)) {
         warn(s->ev, "predicate '%.*s' cannot run: %s; taken as false", STR_F(def->name), e.msg);
         return;
     }

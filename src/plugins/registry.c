@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "plugins/checkout.h"
 #include "plugins/manifest.h"
 #include "plugins/skill.h"
 
@@ -181,19 +182,50 @@ void registry_load(struct load_ctx *l, struct str name, const char *root)
             STR_F(name), REGISTRY_MAX_ENTRIES, REGISTRY_MAX_DIRS, REGISTRY_MAX_DEPTH));
 }
 
+/* False with *e when there is no checkout. */
+static bool load_git(struct load_ctx *l, struct str name, struct str git,
+                     const struct dirs *dirs, struct error *e)
+{
+    struct git_source source;
+    const char *root;
+    int lock;
+
+    if (!git_source_parse(&source, l->a, git, e))
+        return false;
+    lock = checkout_read_lock(dirs->cache, &source);
+    watch_add(l->watch, l->a, checkout_dir(l->a, dirs->cache, &source));
+    root = checkout_find(l->a, dirs->cache, &source, e);
+    if (root)
+        registry_load(l, name, root);
+    checkout_unlock(lock);
+    return root != NULL;
+}
+
+static void load_recommendations(struct load_ctx *l, const struct config *config,
+                                 const struct dirs *dirs)
+{
+    struct error why = { 0 };
+
+    if (!load_git(l, STR(RECOMMENDATIONS), config->recommendations_git, dirs, &why))
+        ARENA_PUSH(l->a, &l->out->warnings) =
+            str_of(arena_printf(l->a, "registry '" RECOMMENDATIONS "': %s", why.msg));
+}
+
 void registries_load(struct load_ctx *l, const struct config *config, const struct dirs *dirs)
 {
+    if (config->recommendations && config->recommendations_git.n)
+        load_recommendations(l, config, dirs);
     if (config->user_plugins)
         registry_load(l, STR("user-plugins"), path_join(l->a, dirs->config, "plugins"));
     for (size_t i = 0; i < config->registries.n; i++) {
         const struct registry_config *reg = &config->registries.v[i];
+        struct error why = { 0 };
 
         if (reg->path.n)
             registry_load(l, reg->name, arena_z(l->a, reg->path));
-        else
+        else if (!load_git(l, reg->name, reg->git, dirs, &why))
             fail(l, reg->name, reg->name.p,
-                 arena_printf(l->a, "registry '%.*s': 'git' is not supported yet",
-                              STR_F(reg->name)));
+                 arena_printf(l->a, "registry '%.*s': %s", STR_F(reg->name), why.msg));
     }
 }
 

@@ -7,7 +7,7 @@
  * included, the old one stays. One process at a time fetches one repository; others wait, and
  * then take what it got.
  *
- *   lock ─> ask the remote (check) ─> fetch ─> measure ─> check out ─> exchange ─> done
+ *   lock ─> ask (check) ─> prepare ─> init ─> fetch ─> name ─> measure ─> check out ─> exchange
  */
 #ifndef SYM_PM_GIT_H
 #define SYM_PM_GIT_H
@@ -19,7 +19,8 @@
 #define GIT_ASK_TIMEOUT_MS (15 * 1000)  /* of asking the remote what it has */
 #define GIT_CHECK_SECS     60           /* `check` asks no more often (PM-13) */
 #define GIT_MAX_FILES      50000        /* in one checkout */
-#define GIT_MAX_BYTES      ((uint64_t)256 << 20) /* of its files together */
+#define GIT_MAX_LISTING    ((size_t)16 << 20)    /* bytes of their names and what git adds */
+#define GIT_MAX_BYTES      ((uint64_t)256 << 20) /* of the files together */
 #define GIT_MAX_PACK       ((uint64_t)256 << 20) /* received */
 
 /* --update of CL-2. */
@@ -33,26 +34,28 @@ bool update_level_parse(struct str name, enum update_level *ret); /* "none" "che
 
 struct git_opts {
     const char *cache_dir;
-    const struct git_source *source; /* copied */
+    const struct git_source *source;
     enum update_level level;
     int timeout_ms; /* 0: GIT_TIMEOUT_MS */
 };
 
 struct git_result {
-    const char *root; /* checkout with sub-path (checkout_root()); NULL: there is none */
-    struct str commit_sha;
-    bool changed; /* it is another commit than before, or new */
+    const char *dir;       /* the checkout (checkout_dir()); NULL: there is none */
+    struct str commit_sha; /* of what is there now; empty without one */
+    bool changed;          /* it is another commit than before, or new */
 };
 
 /*
- * `why` is NULL on success. On failure r->root may still be there: the old checkout, which is
+ * `why` is NULL on success. On failure r->dir may still be there: the old checkout, which is
  * good to use. Kinds, after PM-5:
  *
- *   ERR_NOT_FOUND  no such repository, ref or sub-path; or UPDATE_NONE and nothing is there
+ *   ERR_NOT_FOUND  no such repository, ref or sub-path; no git; UPDATE_NONE and nothing is
+ *                  there
  *   ERR_DENIED     the remote wants a login that git does not have
  *   ERR_CLOSED     it could not be reached
  *   ERR_LIMIT      more files or bytes than a checkout may have
- *   ERR_TIMEOUT, ERR_SYS, ERR_INVALID (its objects are malformed)
+ *   ERR_INVALID    its objects are malformed, or git says what we do not know
+ *   ERR_TIMEOUT, ERR_SYS
  *
  * Both are valid during the call only.
  */
@@ -60,7 +63,7 @@ typedef void (*git_done_fn)(void *ctx, const struct git_result *r, const struct 
 
 struct git_fetch;
 
-/* `done` is called once, never from inside. */
+/* Everything is copied. `done` is called once, never from inside. */
 struct git_fetch *git_fetch_start(struct loop *l, const struct git_opts *o, git_done_fn done,
                                   void *ctx);
 /* Kills what runs; `done` is not called. NULL is accepted. */

@@ -464,7 +464,8 @@ static void a_predicate_that_cannot_run_is_false_with_the_reason(void **state)
         struct installation in;
         const char *warning;
     } cases[] = {
-        { { .name = STR("i"), .source = INSTALL_CARGO }, "'source' is not supported yet" },
+        { { .name = STR("i"), .source = INSTALL_CARGO, .crate = STR("probe") },
+          "installation 'i' is not there yet; run 'symposium sync'" },
         { { .name = STR("i") }, "has no 'executable' or 'script' to run" },
         { { .name = STR("other") }, "references unknown installation 'i'" },
         { { .name = STR("i"), .executable = STR("./absent") }, "cannot be started" },

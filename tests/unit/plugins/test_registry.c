@@ -203,9 +203,10 @@ static void configured_registries_come_in_the_order_of_the_file(void **state)
     struct config c;
 
     world_open(&w);
-    dirs = (struct dirs){ .config = tree_path(&w.t, "cfg") };
+    dirs = (struct dirs){ .config = tree_path(&w.t, "cfg"), .cache = tree_path(&w.t, "cache") };
     tree_put(&w.t, "cfg/config.toml",
-             "[[registry]]\nname = \"z\"\npath = \"zz\"\n[[registry]]\nname = \"g\"\n"
+             "[defaults]\nsymposium-recommendations = false\n[[registry]]\nname = \"z\"\npath "
+             "= \"zz\"\n[[registry]]\nname = \"g\"\n"
              "git = \"https://example.com/x\"\n[[registry]]\nname = \"a\"\npath = \"aa\"\n");
     tree_put(&w.t, "cfg/plugins/u/SYMPOSIUM.toml", "name = \"user\"");
     tree_put(&w.t, "cfg/zz/p/SYMPOSIUM.toml", "name = \"second\"");
@@ -215,7 +216,11 @@ static void configured_registries_come_in_the_order_of_the_file(void **state)
     assert_string_equal(listing(&w), "u=user p=second p=third"); /* PL-36 */
     assert_str(w.out.plugins.v[0]->registry, "user-plugins");
     assert_int_equal(w.out.failures.n, 1);
-    assert_str(w.out.failures.v[0].reason, "registry 'g': 'git' is not supported yet");
+    assert_str(
+        w.out.failures.v[0].reason,
+        "registry 'g': 'https://example.com/x' is not fetched yet; run 'symposium plugin "
+        "sync'");
+    assert_int_equal(w.out.warnings.n, 0);
     world_close(&w);
 }
 
