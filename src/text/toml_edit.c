@@ -328,18 +328,33 @@ bool toml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
 
 /* ---- arrays ---- */
 
+/* Behind `at`, a comment that stands on its line: it is about the value before it. */
+static size_t end_of_remark(struct str text, size_t at)
+{
+    size_t next = skip_blanks(text, at);
+
+    if (next == text.n || text.p[next] != '#')
+        return at;
+    while (next < text.n && text.p[next] != '\n' && text.p[next] != '\r')
+        next++;
+    return next;
+}
+
 static void put_element(struct editing *ed, const struct toml_val *array, struct str value)
 {
     const struct toml_val *last = toml_at(array, toml_len(array) - 1);
-    bool comma = ed->text.p[array->items.tail - 1] == ',';
+    size_t tail = array->items.tail;
+    bool comma = ed->text.p[tail - 1] == ',';
     size_t from = line_start(ed->text, last->span.start);
     bool lines = from > array->span.start;
+    size_t at = lines ? end_of_remark(ed->text, tail) : tail;
 
     put_text(ed, 0, last->span.end);
     if (!comma)
         buf_addc(ed->out, ',');
     else
-        put_text(ed, last->span.end, array->items.tail);
+        put_text(ed, last->span.end, tail);
+    put_text(ed, tail, at);
     if (lines) {
         buf_add(ed->out, ed->newline);
         put_text(ed, from, skip_blanks(ed->text, from));
@@ -349,7 +364,7 @@ static void put_element(struct editing *ed, const struct toml_val *array, struct
     buf_add(ed->out, value);
     if (comma)
         buf_addc(ed->out, ',');
-    put_text(ed, array->items.tail, ed->text.n);
+    put_text(ed, at, ed->text.n);
 }
 
 bool toml_edit_append(struct buf *out, struct str text, struct edit_at at, struct str value,
