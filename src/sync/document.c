@@ -85,7 +85,7 @@ static void put_toml(struct buf *out, yyjson_val *v)
     for (struct json_iter it = json_iter(v); json_next(&it);) {
         buf_addz(out, it.i > 1 ? ", " : "");
         if (obj) {
-            toml_put_str(out, it.key);
+            toml_put_key(out, it.key);
             buf_addz(out, " = ");
         }
         put_toml(out, it.val);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "text/toml_edit.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,24 @@ static bool start(struct editing *ed, struct arena *a, struct str text, struct b
         ed->newline = STR("\r\n");
     ed->root = toml_parse(a, text, e);
     return ed->root != NULL;
+}
+
+__attribute__((format(printf, 3, 4))) static bool fail(struct editing *ed,
+                                                       const struct toml_val *v,
+                                                       const char *fmt, ...)
+{
+    size_t at = v->key_span.end ? v->key_span.start : v->span.start;
+    struct toml_pos pos = toml_pos(ed->text, at);
+    auto_buf path = BUF(512);
+    char what[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    toml_put_path(&path, v);
+    return error_set(ed->e, ERR_INVALID, "line %u, column %u: '%s' %s", pos.line, pos.column,
+                     path.n ? buf_z(&path) : "the document", what);
 }
 
 static void put_text(struct editing *ed, size_t from, size_t to)
@@ -75,7 +95,7 @@ void toml_put_str(struct buf *out, struct str s)
             buf_addc(out, json.p[i]);
 }
 
-static void put_key(struct buf *out, struct str key)
+void toml_put_key(struct buf *out, struct str key)
 {
     bool bare = key.n > 0;
 
@@ -106,13 +126,13 @@ static struct toml_val *walk(struct editing *ed, struct edit_at at, size_t *left
         struct toml_val *child;
 
         if (v->kind != (step->key ? TOML_TABLE : TOML_ARRAY)) {
-            toml_fail(ed->e, v, "must be %s, not %s", step->key ? "a table" : "an array",
-                      toml_kind_name(v));
+            fail(ed, v, "must be %s, not %s", step->key ? "a table" : "an array",
+                 toml_kind_name(v));
             return NULL;
         }
         child = step->key ? toml_get(v, step->key) : toml_at(v, step->index);
         if (!child && !step->key) {
-            toml_fail(ed->e, v, "has no element %zu", step->index);
+            fail(ed, v, "has no element %zu", step->index);
             return NULL;
         }
         if (!child) {
@@ -146,7 +166,7 @@ static void put_way(struct buf *out, const struct toml_val *from, const struct t
     }
     if (v->parent != from)
         buf_addc(out, '.');
-    put_key(out, v->key);
+    toml_put_key(out, v->key);
 }
 
 static void put_steps(struct buf *out, struct edit_at at, size_t from, size_t to, bool dot)
@@ -154,7 +174,7 @@ static void put_steps(struct buf *out, struct edit_at at, size_t from, size_t to
     for (size_t i = from; i < to; i++) {
         if (dot || i > from)
             buf_addc(out, '.');
-        put_key(out, str_of(at.v[i].key));
+        toml_put_key(out, str_of(at.v[i].key));
     }
 }
 
@@ -236,12 +256,12 @@ static bool put_table(struct editing *ed, const struct toml_val *v, struct edit_
     auto_buf header = BUF(TOML_MAX_BYTES), line = BUF(TOML_MAX_BYTES);
 
     if (!is_last_element(v))
-        return toml_fail(ed->e, v, "can only get a table in its last element");
+        return fail(ed, v, "can only get a table in its last element");
     buf_addc(&header, '[');
     put_way(&header, ed->root, v);
     put_steps(&header, at, at.n - left, at.n - 1, v != ed->root);
     buf_addc(&header, ']');
-    put_key(&line, str_of(at.v[at.n - 1].key));
+    toml_put_key(&line, str_of(at.v[at.n - 1].key));
     buf_addf(&line, " = %.*s%.*s", STR_F(value), STR_F(ed->newline));
     put_end(ed, buf_str(&header), buf_str(&line));
     return true;
@@ -256,7 +276,7 @@ static bool put_new(struct editing *ed, const struct toml_val *v, struct edit_at
     bool lines = section->origin == TOML_ROOT || section->origin == TOML_HEADER;
 
     if (v->kind != TOML_TABLE)
-        return toml_fail(ed->e, v, "must be a table, not %s", toml_kind_name(v));
+        return fail(ed, v, "must be a table, not %s", toml_kind_name(v));
     if (section->origin == TOML_IMPLICIT || (v->origin != TOML_DOTTED && lines && left > 1))
         return put_table(ed, v, at, left, value);
     put_way(&statement, section, v);
@@ -315,7 +335,7 @@ bool toml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
     if (left)
         return put_new(&ed, v, at, left, value) && finish(&ed);
     if (v->origin != TOML_VALUE)
-        return toml_fail(e, v, "is a table of its own, where a value was expected");
+        return fail(&ed, v, "is a table of its own, where a value was expected");
     if (same(&ed, v, given)) {
         buf_add(out, text);
         return buf_ok(out, e);
@@ -381,7 +401,7 @@ bool toml_edit_append(struct buf *out, struct str text, struct edit_at at, struc
     if (left)
         return put_new(&ed, v, at, left, value) && finish(&ed);
     if (v->kind != TOML_ARRAY || v->origin != TOML_VALUE)
-        return toml_fail(e, v, "must be an array of values, not %s", toml_kind_name(v));
+        return fail(&ed, v, "must be an array of values, not %s", toml_kind_name(v));
     if (toml_len(v)) {
         put_element(&ed, v, value);
     } else {
@@ -404,9 +424,9 @@ bool toml_edit_append_table(struct buf *out, struct str text, struct edit_at at,
     if (!start(&ed, &a, text, out, e) || !(v = walk(&ed, at, &left)))
         return false;
     if (!left && v->origin != TOML_TABLES)
-        return toml_fail(e, v, "must be an array of tables, not %s", toml_kind_name(v));
+        return fail(&ed, v, "must be an array of tables, not %s", toml_kind_name(v));
     if (left && v->origin == TOML_VALUE)
-        return toml_fail(e, v, "is an inline table, which cannot hold an array of tables");
+        return fail(&ed, v, "is an inline table, which cannot hold an array of tables");
     buf_addz(&header, "[[");
     put_steps(&header, at, 0, at.n, false);
     buf_addz(&header, "]]");

@@ -7,9 +7,8 @@
  * [header], inside its { inline table }, or as one more dotted key; a table that is missing
  * gets a header at the end of the text, behind an empty line.
  *
- * All fail with ERR_INVALID "line L, column C: ..." when the text is no TOML 1.0.0, and "line
- * L: 'path' ..." when something on the way is not the kind that is needed; nothing is written
- * then.
+ * All fail with ERR_INVALID "line L, column C: ..." when the text is no TOML 1.0.0, or when
+ * something on the way is not of the kind that is needed; nothing is written then.
  */
 #ifndef SYM_TEXT_TOML_EDIT_H
 #define SYM_TEXT_TOML_EDIT_H
@@ -37,7 +36,8 @@ bool toml_edit_append_table(struct buf *out, struct str text, struct edit_at at,
  */
 bool toml_edit_remove(struct buf *out, struct str text, struct edit_at at, struct error *e);
 
-/* Appends a string as a TOML value. */
+/* Appends a string as a TOML value, or as a key: bare where it can be. */
 void toml_put_str(struct buf *out, struct str s);
+void toml_put_key(struct buf *out, struct str key);
 
 #endif
