@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/timer.h"
-#include "pm/deps.h"
+#include "pm/resolving.h"
 
 #define SHUTDOWN_POLL_MS 2
 #define REAP_MS          400  /* beyond a ladder's kill: what it killed is reaped in no time */
@@ -34,11 +34,10 @@ struct gateway {
     struct catalog *catalog;
     struct config defaults; /* before the first resolution */
     struct arena arena;
-    bool provisional;          /* the catalog stands for a resolution that failed */
-    struct resolver *resolver; /* a resolution is under way */
-    int64_t began_ms;          /* since then */
-    struct pm_set *pms;        /* one process a package manager, over all refreshes (PM-9) */
-    struct deps_query *deps;
+    bool provisional;            /* the catalog stands for a resolution that failed */
+    struct resolving *resolving; /* a resolution is under way */
+    int64_t began_ms;            /* since then */
+    struct pm_set *pms;          /* one process a package manager, over all refreshes (PM-9) */
     struct waiter *waiters;
     uint64_t last_handle;
     struct timer *late;  /* GATEWAY_RESOLVE_MS after began_ms */
@@ -178,34 +177,24 @@ static void on_resolved(void *ctx, struct resolution *res)
 {
     struct gateway *g = ctx;
 
-    g->resolver = NULL;
+    g->resolving = NULL;
     swap(g, res);
-}
-
-static void on_deps(void *ctx, const struct found_deps *found)
-{
-    struct gateway *g = ctx;
-
-    g->deps = NULL;
-    resolve_finish(g->resolver, found, on_resolved, g);
 }
 
 static void begin(struct gateway *g)
 {
-    struct resolve_opts o = { .dirs = g->o.dirs, .start_dir = g->o.start_dir };
-    struct deps_opts d = { .dirs = g->o.dirs, .write_cache = true, .pms = g->pms };
+    struct resolving_opts o = { .dirs = g->o.dirs,
+                                .start_dir = g->o.start_dir,
+                                .level = UPDATE_NONE, /* a start makes no connection (MS-2) */
+                                .pms = g->pms };
     struct error e;
 
-    g->resolver = resolve_begin(g->o.loop, &o, &e);
-    if (!g->resolver) {
-        swap(g, empty_resolution(g, e.msg));
-        g->provisional = true;
-        return;
-    }
+    g->resolving = resolving_begin(g->o.loop, &o, on_resolved, g, &e);
     g->began_ms = clock_ms();
-    d.config = resolve_config(g->resolver);
-    d.workspace = resolve_workspace(g->resolver);
-    g->deps = deps_find(g->o.loop, &d, on_deps, g);
+    if (g->resolving)
+        return;
+    swap(g, empty_resolution(g, e.msg));
+    g->provisional = true;
 }
 
 /* The last known inventory stays in force a little longer, and says so. */
@@ -255,14 +244,14 @@ uint64_t gateway_current(struct gateway *g, gateway_fn fn, void *ctx)
     uint64_t handle;
     int64_t left;
 
-    if (!g->resolver && is_fresh(g)) {
+    if (!g->resolving && is_fresh(g)) {
         fn(ctx, g->catalog);
         return 0;
     }
     handle = add_waiter(g, fn, ctx)->handle;
-    if (!g->resolver)
+    if (!g->resolving)
         begin(g);
-    if (!g->resolver)
+    if (!g->resolving)
         return 0; /* could not even begin: all waiters have been called */
     left = g->began_ms + GATEWAY_RESOLVE_MS - clock_ms();
     if (left <= 0) {
@@ -379,9 +368,8 @@ void gateway_free(struct gateway *g)
 {
     if (!g)
         return;
-    deps_cancel(g->deps);
+    resolving_cancel(g->resolving);
     pm_set_free(g->pms);
-    resolve_cancel(g->resolver);
     while (g->waiters)
         gateway_forget(g, g->waiters->handle);
     sandbox_free(g->box.sandbox);

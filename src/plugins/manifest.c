@@ -200,11 +200,21 @@ static void add_group(struct manifest_reader *r, const char *path, const char *p
     ARENA_PUSH(r->a, &r->p->skills) = group;
 }
 
+/* A package manager may have put it at the end of the manifest already (PL-29). */
+static bool has_group(const struct plugin *p, const char *path)
+{
+    for (size_t i = 0; i < p->skills.n; i++)
+        if (str_is(p->skills.v[i].path, path) && !p->skills.v[i].gate.n)
+            return true;
+    return false;
+}
+
 static void add_default_groups(struct manifest_reader *r, const struct manifest_source *src)
 {
     if (src->origin == ORIGIN_REGISTRY || !r->p->default_skills)
         return;
-    add_group(r, "skills", NULL);
+    if (!has_group(r->p, "skills"))
+        add_group(r, "skills", NULL);
     if (src->origin == ORIGIN_WORKSPACE && src->agents_syncing)
         add_group(r, ".agents/skills", "workspace-member()");
 }
@@ -222,18 +232,34 @@ static struct plugin *new_plugin(struct arena *a, const struct manifest_source *
     return p;
 }
 
+#define KEYS                                                                            \
+    "name", "depends-on", "predicates", "defaults", "installations", "skills", "hooks", \
+        "mcp_servers", "subcommand", "predicate", "plugins"
+#define CLAIMS "trust", "trusted", "enable", "enabled", "auto-enable", "use"
+
+/* What a package manager says of trust is no error, it only has no effect (PM-4, SEC-51). */
+static bool claims_trust(const struct toml_val *root, const struct manifest_source *src)
+{
+    static const char *const claims[] = { CLAIMS };
+    bool found = false;
+
+    for (size_t i = 0; src->origin == ORIGIN_PACKAGE && i < ARRAY_LEN(claims); i++)
+        found |= toml_get(root, claims[i]) != NULL;
+    return found;
+}
+
 static struct plugin *read_document(struct arena *a, const struct toml_val *root,
                                     const struct manifest_source *src, struct error *e)
 {
-    static const char *const known[] = { "name",      "depends-on",    "predicates",
-                                         "defaults",  "installations", "skills",
-                                         "hooks",     "mcp_servers",   "subcommand",
-                                         "predicate", "plugins",       NULL };
+    static const char *const known[] = { KEYS, NULL };
+    static const char *const with_claims[] = { KEYS, CLAIMS, NULL };
     struct manifest_reader r = { .a = a, .p = new_plugin(a, src), .e = e };
 
-    if (!no_nul(&r, root) || !table_known(&r, root, known) || !read_name(&r, root, src) ||
-        !table_gate(&r, root, &r.p->gate) || !read_defaults(&r, root) ||
-        !read_lists(&r, root) || !read_subcommands(&r, root) || !check_references(&r, root))
+    if (!no_nul(&r, root) ||
+        !table_known(&r, root, claims_trust(root, src) ? with_claims : known) ||
+        !read_name(&r, root, src) || !table_gate(&r, root, &r.p->gate) ||
+        !read_defaults(&r, root) || !read_lists(&r, root) || !read_subcommands(&r, root) ||
+        !check_references(&r, root))
         return NULL;
     add_default_groups(&r, src);
     r.p->mentions_dependency = plugin_mentions_dependency(r.p);

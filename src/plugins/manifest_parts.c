@@ -58,6 +58,24 @@ bool read_skill_group(struct manifest_reader *r, const struct toml_val *t)
 
 /* ---- [[plugins]] ---- */
 
+/* The requirement of an atom (PL-18) as all others read it: "=1.0" is "^1.0", "==1.0" is
+ * "=1.0".
+ */
+static struct str plain_requirement(struct arena *a, struct str text)
+{
+    auto_buf b = BUF(2 * ATOM_MAX_BYTES);
+
+    for (size_t i = 0; i < text.n; i++) {
+        bool first = i == 0 || text.p[i - 1] == ',';
+
+        if (!first || text.p[i] != '=')
+            buf_addc(&b, text.p[i]);
+        else if (i + 1 == text.n || text.p[i + 1] != '=')
+            buf_addc(&b, '^');
+    }
+    return arena_str(a, buf_str(&b));
+}
+
 static bool edge_from_atom(struct manifest_reader *r, const struct toml_val *v,
                            struct plugin_edge *edge)
 {
@@ -69,7 +87,7 @@ static bool edge_from_atom(struct manifest_reader *r, const struct toml_val *v,
     if (atom.pm.n)
         return toml_fail(r->e, v, "must not name a package manager again");
     edge->name = atom.name;
-    edge->version = str_trim(str_from(atom.text, atom.name.n));
+    edge->version = plain_requirement(r->a, str_trim(str_from(atom.text, atom.name.n)));
     return true;
 }
 

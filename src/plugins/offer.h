@@ -21,9 +21,6 @@ const char *offer_root(struct arena *a, struct str root, struct error *e);
 bool offer_answers(const struct package_offer *o, const struct package_id *asked,
                    struct error *e);
 
-/* One of the dependencies, in one of its versions. */
-bool offer_is_of(const struct package_offer *o, const struct deps *deps, struct error *e);
-
 /* NULL: *e says why it does not count. Everything in the plugin is the arena's. */
 struct plugin *offer_plugin(struct arena *a, const struct package_offer *o, struct error *e);
 

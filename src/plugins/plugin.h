@@ -65,7 +65,7 @@ struct skill_group {
 
 struct plugin_edge { /* [[plugins]], PL-10 */
     struct gate gate;
-    struct str pm, name, version; /* version empty: any */
+    struct str pm, name, version; /* version: a requirement as Cargo's; empty: any */
 };
 
 enum install_source { INSTALL_NONE, INSTALL_CARGO, INSTALL_GITHUB };

@@ -403,10 +403,12 @@ void evaluator_run(struct evaluator *ev, struct gate_job *jobs, size_t n,
 
 /* ---- life ---- */
 
-static void add_custom(struct evaluator *ev, const struct custom_def *def)
+void evaluator_define(struct evaluator *ev, const struct custom_def *def)
 {
     struct custom *known = map_get(&ev->customs, def->def->name), *c;
 
+    if (ev->world.cache_dir && !ev->cache)
+        ev->cache = predicate_cache_load(ev->world.cache_dir, ev->world.root);
     if (known) {
         known->def = NULL;
         warn(ev, "predicate '%.*s' is defined more than once; none of them counts",
@@ -425,10 +427,8 @@ struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world)
     ev->loop = l;
     ev->world = *world;
     ev->tick = timer_new(l, step, ev);
-    if (world->cache_dir && world->ncustoms)
-        ev->cache = predicate_cache_load(world->cache_dir, world->root);
     for (size_t i = 0; i < world->ncustoms; i++)
-        add_custom(ev, &world->customs[i]);
+        evaluator_define(ev, &world->customs[i]);
     return ev;
 }
 

@@ -5,40 +5,10 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "plugins/enablement.h"
-#include "plugins/predicate_eval.h"
-#include "plugins/registry.h"
-#include "plugins/server.h"
+#include "plugins/resolve_impl.h"
 
 /* Problem lines stand under every reply; the rest is in the states of the plugins. */
 #define MAX_FAILURE_LINES 10
-
-/*
- *   resolve_finish ─ load ─ decide ─> gates of plugins ─> gates of servers ─> servers ─ done
- *                                     that are enabled    of those that hold
- *
- * Two batches, so that no program runs for the server of a plugin that does not apply.
- */
-struct resolver {
-    struct loop *loop;
-    struct resolution *res; /* what grows; NULL once handed over */
-    struct dirs dirs;
-    struct watch_list watch;
-    struct loaded loaded;
-    struct trust trust;
-    struct {
-        struct custom_def *v;
-        size_t n, cap;
-    } customs;
-    struct {
-        struct gate_job *v;
-        size_t n, cap;
-    } jobs;
-    struct eval_world world;
-    struct evaluator *eval;
-    void (*done)(void *ctx, struct resolution *res);
-    void *ctx;
-};
 
 const char *plugin_state_name(enum plugin_state s)
 {
@@ -51,12 +21,12 @@ const char *plugin_state_name(enum plugin_state s)
     return names[s];
 }
 
-static void add_problem(struct resolver *r, struct str text)
+void add_problem(struct resolver *r, struct str text)
 {
     ARENA_PUSH(&r->res->arena, &r->res->problems) = arena_str(&r->res->arena, text);
 }
 
-static void add_warning(struct resolver *r, struct str text)
+void add_warning(struct resolver *r, struct str text)
 {
     ARENA_PUSH(&r->res->arena, &r->res->warnings) = text;
 }
@@ -76,6 +46,8 @@ struct resolver *resolve_begin(struct loop *l, const struct resolve_opts *o, str
                              .state = arena_z(a, str_of(o->dirs->state)) };
     r->world.timeout_ms = o->shell_timeout_ms;
     r->world.write_cache = !o->read_only_cache;
+    if (o->packages)
+        r->packages = *o->packages;
     watch_add(&r->watch, a, path_join(a, r->dirs.config, "config.toml"));
     config_load(&res->config, &r->dirs, a);
     if (!workspace_find(&res->workspace, o->start_dir, a, &r->watch, e)) {
@@ -93,6 +65,11 @@ const struct config *resolve_config(const struct resolver *r)
 const struct workspace *resolve_workspace(const struct resolver *r)
 {
     return &r->res->workspace;
+}
+
+void resolve_packages(struct resolver *r, const struct package_source *packages)
+{
+    r->packages = *packages;
 }
 
 /* ---- load and decide ---- */
@@ -125,24 +102,31 @@ static void load(struct resolver *r)
     trust_load(&r->trust, &r->dirs, &res->arena);
 }
 
+static void add_failure_row(struct resolver *r, const struct load_failure *f)
+{
+    ARENA_PUSH(&r->res->arena, &r->res->plugins) = (struct plugin_status){
+        .name = f->name, .registry = f->registry, .state = PLUGIN_ERROR, .reason = f->reason
+    };
+}
+
 static void report_failures(struct resolver *r)
 {
     const struct config *config = &r->res->config;
 
     for (size_t i = 0; i < r->loaded.failures.n; i++) {
-        const struct load_failure *f = &r->loaded.failures.v[i];
-
-        ARENA_PUSH(&r->res->arena, &r->res->plugins) = (struct plugin_status){
-            .name = f->name, .registry = f->registry, .state = PLUGIN_ERROR, .reason = f->reason
-        };
+        add_failure_row(r, &r->loaded.failures.v[i]);
         if (i < MAX_FAILURE_LINES)
-            add_problem(r, f->reason);
+            add_problem(r, r->loaded.failures.v[i].reason);
     }
     if (r->loaded.failures.n > MAX_FAILURE_LINES)
         add_problem(r,
                     str_of(arena_printf(&r->res->arena,
                                         "%zu more plugins did not load; see 'symposium doctor'",
                                         r->loaded.failures.n - MAX_FAILURE_LINES)));
+    for (size_t i = 0; i < r->quiet.n; i++) {
+        add_failure_row(r, &r->quiet.v[i]);
+        add_warning(r, r->quiet.v[i].reason);
+    }
     for (size_t i = 0; i < r->loaded.warnings.n; i++)
         add_warning(r, r->loaded.warnings.v[i]);
     for (size_t i = 0; i < config->warnings.n; i++)
@@ -154,128 +138,58 @@ static void take_customs(struct resolver *r, const struct plugin_status *st)
 {
     const struct plugin *p = st->plugin;
 
-    for (size_t i = 0; i < p->predicates.n; i++)
-        ARENA_PUSH(&r->res->arena, &r->customs) =
-            (struct custom_def){ .def = &p->predicates.v[i], .trusted = st->trusted };
-}
+    for (size_t i = 0; i < p->predicates.n; i++) {
+        struct custom_def *def = ARENA_NEW(&r->res->arena, struct custom_def);
 
-static void decide(struct resolver *r)
-{
-    struct resolution *res = r->res;
-    struct enable_world w = { .config = &res->config,
-                              .root = res->workspace.root,
-                              .trust = &r->trust };
-
-    for (size_t i = 0; i < r->loaded.plugins.n; i++) {
-        const struct plugin *p = r->loaded.plugins.v[i];
-        struct plugin_status st = enablement_of(&res->arena, &w, p);
-
-        ARENA_PUSH(&res->arena, &res->plugins) = st;
-        if (st.state == PLUGIN_ACTIVE)
-            take_customs(r, &st);
-        else if (st.state == PLUGIN_DORMANT && p->servers.n)
-            add_problem(r, dormant_problem(&res->arena, p));
+        *def = (struct custom_def){ .def = &p->predicates.v[i], .trusted = st->trusted };
+        evaluator_define(r->eval, def);
     }
 }
 
-/* ---- servers ---- */
-
-struct claims {
-    struct map by_name; /* server name -> plugin that has it */
-    struct map programs;
-};
-
-static void add_server(struct resolver *r, struct claims *claims,
-                       const struct plugin_status *st, const struct server_def *def)
+void add_status(struct resolver *r, const struct plugin_status *st)
 {
-    struct resolution *res = r->res;
-    struct server_world w = { .a = &res->arena,
-                              .watch = &r->watch,
-                              .root = res->workspace.root,
-                              .mcp = &res->config.mcp,
-                              .programs = &claims->programs };
-    const struct plugin *first = map_get(&claims->by_name, def->name);
-    struct active_server server;
-    struct error why = { 0 };
-
-    if (first)
-        error_set(&why, ERR_INVALID,
-                  "plugin '%.*s' already has a server of this name; the one of "
-                  "plugin '%.*s' is left out",
-                  STR_F(first->name), STR_F(st->name));
-    else if (server_prepare(&w, st->plugin, def, st->trusted, &server, &why))
-        ARENA_PUSH(&res->arena, &res->servers) = server;
-    if (!first)
-        map_put(&claims->by_name, def->name, (void *)st->plugin);
-    if (why.kind != ERR_NONE)
-        add_problem(r,
-                    str_of(arena_printf(&res->arena, "%.*s: %s", STR_F(def->name), why.msg)));
+    ARENA_PUSH(&r->res->arena, &r->res->plugins) = *st;
+    ARENA_PUSH(&r->res->arena, &r->nodes) = (struct node){ 0 };
+    if (is_active(st))
+        take_customs(r, st);
 }
 
-static int by_name(const void *a, const void *b)
+void add_failed(struct resolver *r, struct str name, struct str registry, struct str reason,
+                bool problem)
 {
-    const struct active_server *x = a, *y = b;
+    struct load_failure f = { .name = name, .registry = registry, .reason = reason };
 
-    return str_cmp(x->name, y->name);
+    if (problem)
+        ARENA_PUSH(&r->res->arena, &r->loaded.failures) = f;
+    else
+        ARENA_PUSH(&r->res->arena, &r->quiet) = f;
 }
 
-static void hand_over(struct resolver *r)
-{
-    struct resolution *res = r->res;
-    void (*done)(void *, struct resolution *) = r->done;
-    void *ctx = r->ctx;
-    const struct strs *warnings = evaluator_warnings(r->eval);
-
-    for (size_t i = 0; i < warnings->n; i++)
-        add_problem(r, warnings->v[i]);
-    res->watch.v = r->watch.v;
-    res->watch.n = r->watch.n;
-    res->watch.cap = r->watch.cap;
-    r->res = NULL;
-    resolve_cancel(r);
-    done(ctx, res);
-}
-
-static bool is_active(const struct plugin_status *st)
+bool is_active(const struct plugin_status *st)
 {
     return st->plugin && st->state == PLUGIN_ACTIVE;
 }
 
-/* Consent is what its gate waits for, so it must be asked for: nothing vanishes without a line
- * (PL-32). */
-static void add_refused(struct resolver *r, const struct server_def *def)
+void decide(struct resolver *r)
 {
-    add_problem(
-        r, str_of(arena_printf(&r->res->arena, "%.*s: " UNTRUSTED_REASON, STR_F(def->name))));
-}
+    struct arena *a = &r->res->arena;
 
-static void on_server_gates(void *ctx)
-{
-    struct resolver *r = ctx;
-    struct resolution *res = r->res;
-    struct claims claims = { 0 };
-    size_t job = 0;
+    r->decided = true;
+    for (size_t i = 0; i < r->loaded.plugins.n; i++) {
+        const struct plugin *p = r->loaded.plugins.v[i];
+        struct plugin_status st = enablement_of(a, &r->enable, p);
 
-    for (size_t i = 0; i < res->plugins.n; i++) {
-        const struct plugin_status *st = &res->plugins.v[i];
-
-        for (size_t k = 0; is_active(st) && k < st->plugin->servers.n; k++, job++) {
-            if (r->jobs.v[job].holds)
-                add_server(r, &claims, st, &st->plugin->servers.v[k]);
-            else if (r->jobs.v[job].refused)
-                add_refused(r, &st->plugin->servers.v[k]);
-        }
+        add_status(r, &st);
+        if (st.state == PLUGIN_DORMANT && p->servers.n)
+            add_problem(r, dormant_problem(a, p));
     }
-    map_free(&claims.by_name);
-    map_free(&claims.programs);
-    if (res->servers.n)
-        qsort(res->servers.v, res->servers.n, sizeof *res->servers.v, by_name);
-    hand_over(r);
+    packages_decide(r);
+    gates_run(r);
 }
 
-/* ---- gates ---- */
+/* ---- gates of plugins ---- */
 
-static void add_job(struct resolver *r, const struct gate *gate, const struct plugin_status *st)
+void add_job(struct resolver *r, const struct gate *gate, const struct plugin_status *st)
 {
     ARENA_PUSH(&r->res->arena, &r->jobs) =
         (struct gate_job){ .gate = gate, .owner = st->plugin, .may_run = st->trusted };
@@ -296,8 +210,8 @@ static void on_plugin_gates(void *ctx)
     struct resolution *res = r->res;
     size_t job = 0;
 
-    for (size_t i = 0; i < res->plugins.n; i++) {
-        struct plugin_status *st = &res->plugins.v[i];
+    for (; r->gated < res->plugins.n; r->gated++) {
+        struct plugin_status *st = &res->plugins.v[r->gated];
 
         if (!is_active(st))
             continue;
@@ -305,14 +219,48 @@ static void on_plugin_gates(void *ctx)
             set_gated(r, st, r->jobs.v[job].refused);
         job++;
     }
-    r->jobs.n = 0;
-    for (size_t i = 0; i < res->plugins.n; i++) {
-        const struct plugin_status *st = &res->plugins.v[i];
+    edges_run(r);
+}
 
-        for (size_t k = 0; is_active(st) && k < st->plugin->servers.n; k++)
-            add_job(r, &st->plugin->servers.v[k].gate, st);
-    }
-    evaluator_run(r->eval, r->jobs.v, r->jobs.n, on_server_gates, r);
+void gates_run(struct resolver *r)
+{
+    r->jobs.n = 0;
+    for (size_t i = r->gated; i < r->res->plugins.n; i++)
+        if (is_active(&r->res->plugins.v[i]))
+            add_job(r, &r->res->plugins.v[i].plugin->gate, &r->res->plugins.v[i]);
+    evaluator_run(r->eval, r->jobs.v, r->jobs.n, on_plugin_gates, r);
+}
+
+/* ---- the end ---- */
+
+static void drop_gone(struct resolver *r)
+{
+    struct resolution *res = r->res;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < res->plugins.n; i++)
+        if (!r->nodes.v[i].gone)
+            res->plugins.v[kept++] = res->plugins.v[i];
+    res->plugins.n = kept;
+}
+
+void hand_over(struct resolver *r)
+{
+    struct resolution *res = r->res;
+    void (*done)(void *, struct resolution *) = r->done;
+    void *ctx = r->ctx;
+    const struct strs *warnings = evaluator_warnings(r->eval);
+
+    drop_gone(r);
+    report_failures(r);
+    for (size_t i = 0; i < warnings->n; i++)
+        add_problem(r, warnings->v[i]);
+    res->watch.v = r->watch.v;
+    res->watch.n = r->watch.n;
+    res->watch.cap = r->watch.cap;
+    r->res = NULL;
+    resolve_cancel(r);
+    done(ctx, res);
 }
 
 void resolve_finish(struct resolver *r, const struct found_deps *deps,
@@ -324,28 +272,27 @@ void resolve_finish(struct resolver *r, const struct found_deps *deps,
     r->ctx = ctx;
     take_deps(r, deps);
     load(r);
-    decide(r);
-    report_failures(r);
+    r->enable = (struct enable_world){ .config = &res->config,
+                                       .root = res->workspace.root,
+                                       .deps = &res->deps,
+                                       .trust = &r->trust };
     r->world = (struct eval_world){ .root = res->workspace.root,
                                     .deps = &res->deps,
-                                    .customs = r->customs.v,
-                                    .ncustoms = r->customs.n,
                                     .cache_dir = r->dirs.cache,
                                     .write_cache = r->world.write_cache,
                                     .timeout_ms = r->world.timeout_ms,
                                     .watch_arena = &res->arena,
                                     .watch = &r->watch };
     r->eval = evaluator_new(r->loop, &r->world);
-    for (size_t i = 0; i < res->plugins.n; i++)
-        if (is_active(&res->plugins.v[i]))
-            add_job(r, &res->plugins.v[i].plugin->gate, &res->plugins.v[i]);
-    evaluator_run(r->eval, r->jobs.v, r->jobs.n, on_plugin_gates, r);
+    packages_find(r);
 }
 
 void resolve_cancel(struct resolver *r)
 {
     if (!r)
         return;
+    packages_drop(r);
+    map_free(&r->visited);
     evaluator_free(r->eval);
     resolution_free(r->res);
     free(r);

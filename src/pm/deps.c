@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -13,6 +12,7 @@
 #include "loop/timer.h"
 #include "pm/deps_cache.h"
 #include "pm/locate.h"
+#include "pm/wire.h"
 
 /* One package manager within one query. */
 struct ask {
@@ -62,65 +62,9 @@ __attribute__((format(printf, 2, 3))) static void problem(struct ask *a, const c
 
 /* ---- what the answer depends on ---- */
 
-/*
- * What a package manager may read without saying so (PM-2): the manifests and lockfiles of its
- * ecosystem at the root, and the manifests of the members. NULL: of any package manager but the
- * built-in kinds.
- */
-static const struct known_file {
-    const char *pm, *file;
-    bool of_members;
-} known_files[] = {
-    { "cargo", "Cargo.toml", true },
-    { "cargo", "Cargo.lock", false },
-    { "npm", "package.json", true },
-    { "npm", "package-lock.json", false },
-    { "npm", "npm-shrinkwrap.json", false },
-    { "npm", "pnpm-workspace.yaml", false },
-    { "npm", "pnpm-lock.yaml", false },
-    { "npm", "yarn.lock", false },
-    { "npm", "bun.lock", false },
-    { NULL, "pyproject.toml", false },
-    { NULL, "requirements.txt", false },
-    { NULL, "uv.lock", false },
-    { NULL, "poetry.lock", false },
-    { NULL, "go.mod", false },
-    { NULL, "go.sum", false },
-    { NULL, "Gemfile.lock", false },
-    { NULL, "composer.lock", false },
-};
-
 static void add_input(struct deps_query *q, const char *path)
 {
-    struct str kept = arena_str(&q->arena, str_of(path));
-
-    ARENA_PUSH(&q->arena, &q->found.inputs) =
-        (struct deps_input){ .path = kept, .stamp = file_stamp(kept.p) };
-}
-
-static bool is_known_kind(const char *pm)
-{
-    return str_is(STR("cargo"), pm) || str_is(STR("npm"), pm);
-}
-
-static bool may_read(const struct pm_program *p, const struct known_file *f)
-{
-    return f->pm ? str_is(str_of(f->pm), p->name) : !is_known_kind(p->name);
-}
-
-static void add_known_files(struct deps_query *q, const struct pm_program *p)
-{
-    const struct strs *members = &q->o.workspace->members;
-
-    for (size_t i = 0; i < ARRAY_LEN(known_files); i++) {
-        const struct known_file *f = &known_files[i];
-
-        if (!may_read(p, f))
-            continue;
-        add_input(q, path_join(&q->arena, q->root, f->file));
-        for (size_t m = 0; f->of_members && m < members->n; m++)
-            add_input(q, path_join(&q->arena, arena_z(&q->arena, members->v[m]), f->file));
-    }
+    inputs_add(&q->found.inputs, &q->arena, path);
 }
 
 /* Stamped before anybody is asked. */
@@ -131,7 +75,8 @@ static void add_inputs(struct deps_query *q)
     for (size_t i = 0; i < q->programs.n; i++) {
         if (q->programs.v[i].file)
             add_input(q, q->programs.v[i].file);
-        add_known_files(q, &q->programs.v[i]);
+        inputs_add_manifests(&q->found.inputs, &q->arena, q->programs.v[i].name,
+                             q->o.workspace);
     }
 }
 
@@ -186,13 +131,6 @@ static void conclude(void *ctx)
     free_query(q);
 }
 
-/* A path named in `watch` is stamped after the package manager read it: what changed meanwhile
- * must not count as seen. */
-static bool changed_meanwhile(const struct deps_query *q, const struct file_stamp *s)
-{
-    return s->exists && s->mtime_ns >= q->began_ns;
-}
-
 static void write_cache(struct deps_query *q, bool racy)
 {
     struct error why = { 0 };
@@ -205,13 +143,17 @@ static void write_cache(struct deps_query *q, bool racy)
 
 static void all_answered(struct deps_query *q)
 {
-    bool racy = false;
+    struct inputs named = { 0 };
+    bool racy;
 
-    for (size_t i = 0; i < q->watch.n; i++) {
-        add_input(q, q->watch.v[i].p);
-        racy |= changed_meanwhile(q, &q->found.inputs.v[q->found.inputs.n - 1].stamp);
-    }
-    deps_inputs_sort(&q->found.inputs);
+    /* A path named in `watch` is stamped after the package manager read it: what changed
+     * meanwhile must not count as seen. */
+    for (size_t i = 0; i < q->watch.n; i++)
+        inputs_add(&named, &q->arena, q->watch.v[i].p);
+    racy = inputs_racy(&named, q->began_ns);
+    for (size_t i = 0; i < named.n; i++)
+        ARENA_PUSH(&q->arena, &q->found.inputs) = named.v[i];
+    inputs_sort(&q->found.inputs);
     sort_packages(&q->found.packages);
     write_cache(q, racy);
     if (q->own)
@@ -222,23 +164,17 @@ static void all_answered(struct deps_query *q)
 
 /* ---- answers ---- */
 
-static bool is_text(struct str s)
-{
-    return s.n > 0 && s.n <= DEPS_MAX_TEXT;
-}
-
-/* An id of another package manager is not its to give. */
 static bool add_package(struct ask *a, yyjson_val *id)
 {
     struct arena *mem = &a->q->arena;
-    struct str pm = json_str(json_get(id, "pm")), name = json_str(json_get(id, "name")),
-               version = json_str(json_get(id, "version"));
+    struct package_id got;
 
-    if (!str_is(pm, a->program->name) || !is_text(name) || !is_text(version))
+    if (!wire_id(id, a->program->name, &got))
         return false;
-    ARENA_PUSH(mem, &a->q->found.packages) = (struct dep){ .pm = str_of(a->program->name),
-                                                           .name = arena_str(mem, name),
-                                                           .version = arena_str(mem, version) };
+    ARENA_PUSH(mem, &a->q->found.packages) =
+        (struct dep){ .pm = str_of(a->program->name),
+                      .name = arena_str(mem, got.name),
+                      .version = arena_str(mem, got.version) };
     return true;
 }
 
@@ -273,9 +209,9 @@ static void take_watch(struct ask *a, yyjson_val *list)
 /* Both forms of PM-2 are accepted (PM-3). */
 static void take_result(struct ask *a, yyjson_val *result)
 {
-    yyjson_val *list = json_is_arr(result) ? result : json_get(result, "deps");
+    yyjson_val *list = wire_list(result, "deps");
 
-    if (!json_is_arr(list)) {
+    if (!list) {
         problem(a, "list_deps: answered %s, not a list", json_type_name(result));
         return;
     }
@@ -320,10 +256,9 @@ static bool take_cache(struct deps_query *q)
         !same_members(&s.members, &q->o.workspace->members))
         return false;
     for (size_t i = 0; i < q->programs.n; i++)
-        if (!q->programs.v[i].file ||
-            !deps_inputs_have(&s.inputs, str_of(q->programs.v[i].file)))
+        if (!q->programs.v[i].file || !inputs_have(&s.inputs, str_of(q->programs.v[i].file)))
             return false;
-    if (!deps_inputs_fresh(&s.inputs))
+    if (!inputs_fresh(&s.inputs))
         return false;
     q->found = s;
     return true;
@@ -333,18 +268,11 @@ static void ask_one(struct ask *a)
 {
     struct deps_query *q = a->q;
     const struct pm_program *p = a->program;
-    struct pm_opts o = { .name = p->name,
-                         .argv = p->argv,
-                         .pass_env = p->pass_env ? p->pass_env->v : NULL,
-                         .npass_env = p->pass_env ? p->pass_env->n : 0,
-                         .workspace = q->root,
-                         .cache_dir = q->o.dirs->cache };
-
     if (!p->argv) {
         add_problem(q, p->problem);
         return;
     }
-    a->process = pm_set_get(q->own ? q->own : q->o.pms, &o);
+    a->process = pm_set_open(q->own ? q->own : q->o.pms, p, q->root, q->o.dirs->cache);
     q->waiting++;
     pm_process_call(a->process, "list_deps", (struct str){ 0 }, PM_LIST_TIMEOUT_MS, on_answer,
                     a);
@@ -364,14 +292,6 @@ static void ask_all(struct deps_query *q)
         timer_set(q->timer, 0);
 }
 
-static int64_t wall_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* the clock that file stamps are taken from */
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 struct deps_query *deps_find(struct loop *l, const struct deps_opts *o,
                              void (*done)(void *ctx, const struct found_deps *found), void *ctx)
 {
@@ -381,7 +301,7 @@ struct deps_query *deps_find(struct loop *l, const struct deps_opts *o,
     q->o = *o;
     q->done = done;
     q->ctx = ctx;
-    q->began_ns = wall_ns();
+    q->began_ns = inputs_now();
     q->timer = timer_new(l, conclude, q);
     q->root = arena_z(&q->arena, o->workspace->root);
     q->cache_path = deps_cache_path(&q->arena, o->dirs->cache, o->workspace->root);

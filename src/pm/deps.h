@@ -13,7 +13,6 @@
 
 #define DEPS_MAX \
     65536 /* packages of one package manager; further ones are dropped with a problem line */
-#define DEPS_MAX_TEXT  512   /* bytes of a name or version; a longer one is dropped likewise */
 #define DEPS_MAX_WATCH 16384 /* paths one package manager may name in `watch` */
 
 struct deps_query;

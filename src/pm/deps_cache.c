@@ -11,7 +11,7 @@
 #define VERSION  1
 #define MAX_TAIL 64 /* bytes of the root's last component in the directory's name */
 
-const char *deps_cache_path(struct arena *a, const char *cache_dir, struct str root)
+const char *workspace_cache_dir(struct arena *a, const char *cache_dir, struct str root)
 {
     char hex[SHA256_HEX_SIZE], *tail = arena_z(a, str_of(path_base(arena_z(a, root))));
 
@@ -19,96 +19,17 @@ const char *deps_cache_path(struct arena *a, const char *cache_dir, struct str r
     for (char *at = tail; *at; at++)
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.", *at))
             *at = '_';
-    return path_join(a, cache_dir,
-                     arena_printf(a, "workspaces/%.*s-%.8s/workspace-deps.json", MAX_TAIL,
-                                  *tail ? tail : "root", hex));
+    return path_join(
+        a, cache_dir,
+        arena_printf(a, "workspaces/%.*s-%.8s", MAX_TAIL, *tail ? tail : "root", hex));
 }
 
-/* ---- inputs ---- */
-
-static int by_path(const void *a, const void *b)
+const char *deps_cache_path(struct arena *a, const char *cache_dir, struct str root)
 {
-    const struct deps_input *x = a, *y = b;
-
-    return str_cmp(x->path, y->path);
-}
-
-/* qsort is not stable: the place decides between equals. */
-static int by_path_then_place(const void *a, const void *b)
-{
-    const struct deps_input *const *x = a, *const *y = b;
-    int order = by_path(*x, *y);
-
-    return order ? order : (*x > *y) - (*x < *y);
-}
-
-void deps_inputs_sort(struct deps_inputs *l)
-{
-    struct arena scratch = ARENA;
-    const struct deps_input **order =
-        ARENA_ARRAY(&scratch, const struct deps_input *, l->n + 1);
-    struct deps_input *sorted = ARENA_ARRAY(&scratch, struct deps_input, l->n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        order[i] = &l->v[i];
-    qsort(order, l->n, sizeof *order, by_path_then_place);
-    for (size_t i = 0; i < l->n; i++)
-        if (n == 0 || !str_eq(sorted[n - 1].path, order[i]->path))
-            sorted[n++] = *order[i];
-    if (n)
-        memcpy(l->v, sorted, n * sizeof *sorted);
-    l->n = n;
-    arena_free(&scratch);
-}
-
-bool deps_inputs_fresh(const struct deps_inputs *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        struct file_stamp now = file_stamp(l->v[i].path.p);
-
-        if (!file_stamp_eq(&now, &l->v[i].stamp))
-            return false;
-    }
-    return true;
-}
-
-bool deps_inputs_have(const struct deps_inputs *l, struct str path)
-{
-    struct deps_input key = { .path = path };
-
-    return l->n && bsearch(&key, l->v, l->n, sizeof *l->v, by_path) != NULL;
+    return path_join(a, workspace_cache_dir(a, cache_dir, root), "workspace-deps.json");
 }
 
 /* ---- reading ---- */
-
-static bool read_stamp(yyjson_val *v, struct file_stamp *ret)
-{
-    int64_t ino;
-
-    *ret = (struct file_stamp){ 0 };
-    if (json_is_null(v))
-        return true;
-    if (!json_int(json_get(v, "mtime_ns"), &ret->mtime_ns) ||
-        !json_int(json_get(v, "size"), &ret->size) || !json_int(json_get(v, "ino"), &ino))
-        return false;
-    ret->ino = (uint64_t)ino; /* two's complement: the high bit comes back */
-    ret->exists = true;
-    return true;
-}
-
-static bool read_inputs(struct deps_snapshot *s, struct arena *a, yyjson_val *v)
-{
-    for (struct json_iter it = json_iter(v); json_next(&it);) {
-        struct deps_input in = { .path = arena_str(a, it.key) };
-
-        if (!read_stamp(it.val, &in.stamp))
-            return false;
-        ARENA_PUSH(a, &s->inputs) = in;
-    }
-    deps_inputs_sort(&s->inputs);
-    return json_is_obj(v);
-}
 
 static bool read_packages(struct deps_snapshot *s, struct arena *a, yyjson_val *v)
 {
@@ -143,24 +64,11 @@ bool deps_cache_read(struct deps_snapshot *ret, struct arena *a, const char *pat
         return false;
     ret->root = arena_str(a, json_str(json_get(doc.root, "root")));
     return ret->root.n && read_members(ret, a, json_get(doc.root, "members")) &&
-           read_inputs(ret, a, json_get(doc.root, "inputs")) &&
+           inputs_read(&ret->inputs, a, json_get(doc.root, "inputs")) &&
            read_packages(ret, a, json_get(doc.root, "packages"));
 }
 
 /* ---- writing ---- */
-
-static void put_stamp(struct jw *w, const struct file_stamp *s)
-{
-    if (!s->exists) {
-        jw_null(w);
-        return;
-    }
-    jw_obj(w);
-    jw_kint(w, "mtime_ns", s->mtime_ns);
-    jw_kint(w, "size", s->size);
-    jw_kint(w, "ino", (int64_t)s->ino);
-    jw_end(w);
-}
 
 static void put_packages(struct jw *w, const struct deps *l)
 {
@@ -186,12 +94,7 @@ static void put_snapshot(struct jw *w, const struct deps_snapshot *s)
         jw_str(w, s->members.v[i]);
     jw_end(w);
     jw_key(w, "inputs");
-    jw_obj(w);
-    for (size_t i = 0; i < s->inputs.n; i++) {
-        jw_key_s(w, s->inputs.v[i].path);
-        put_stamp(w, &s->inputs.v[i].stamp);
-    }
-    jw_end(w);
+    inputs_put(w, &s->inputs);
     jw_key(w, "packages");
     put_packages(w, &s->packages);
     jw_end(w);

@@ -11,28 +11,19 @@
 #ifndef SYM_PM_DEPS_CACHE_H
 #define SYM_PM_DEPS_CACHE_H
 
-#include "base/file.h"
-#include "plugins/plugin.h"
+#include "pm/inputs.h"
 
 #define DEPS_CACHE_MAX_BYTES ((size_t)32 << 20)
-
-struct deps_input {
-    struct str path;
-    struct file_stamp stamp;
-};
-
-struct deps_inputs {
-    struct deps_input *v;
-    size_t n, cap;
-};
 
 struct deps_snapshot {
     struct str root;
     struct strs members;
-    struct deps_inputs inputs; /* sorted by path, each once */
+    struct inputs inputs; /* sorted by path, each once */
     struct deps packages;
 };
 
+/* Of the workspace: <cache>/workspaces/<tail>-<8 hex>. */
+const char *workspace_cache_dir(struct arena *a, const char *cache_dir, struct str root);
 const char *deps_cache_path(struct arena *a, const char *cache_dir, struct str root);
 
 /* False when the file is absent, unreadable, of another version or shape: that is no error. */
@@ -40,12 +31,5 @@ bool deps_cache_read(struct deps_snapshot *ret, struct arena *a, const char *pat
 
 /* Atomic; makes the directory. */
 bool deps_cache_write(const char *path, const struct deps_snapshot *s, struct error *e);
-
-/* Sorts by path and drops duplicates; the first stamp of a path is kept, it is the oldest. */
-void deps_inputs_sort(struct deps_inputs *l);
-
-/* Every input is on disk as it is in the snapshot. */
-bool deps_inputs_fresh(const struct deps_inputs *l);
-bool deps_inputs_have(const struct deps_inputs *l, struct str path);
 
 #endif

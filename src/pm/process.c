@@ -2,6 +2,7 @@
 #include "pm/process.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "pm/environment.h"
 #include "rpc/peer.h"
 
+#define NETWORK          (-32002) /* the code of PM-5 */
 #define BACKOFF_MS       250 /* before the first retry, four times as much before each next */
 #define MAX_STDERR_SHOWN 200 /* bytes of its last line in a reason */
 #define MAX_PARAMS       ((size_t)64 << 10) /* of initialize */
@@ -201,7 +203,7 @@ static void explain(const struct pm_process *p, const struct call *c,
     } codes[] = {
         { -32601, ERR_NOT_FOUND, "does not offer it" },
         { -32001, ERR_NOT_FOUND, "found nothing" },
-        { -32002, ERR_CLOSED, "the network failed" },
+        { NETWORK, ERR_CLOSED, "the network failed" },
         { -32003, ERR_INVALID, "invalid input" },
         { -32004, ERR_DENIED, "authentication required" },
     };
@@ -247,7 +249,7 @@ static void on_reply(void *ctx, const struct rpc_msg *reply, const struct error 
         return;
     }
     if (reply) {
-        if (reply->code == -32002 && retry_later(c))
+        if (reply->code == NETWORK && retry_later(c))
             return;
         explain(p, c, reply, &why);
         finish(c, NULL, &why);

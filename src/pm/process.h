@@ -43,12 +43,15 @@ struct pm_process *pm_process_new(struct loop *l, const struct pm_opts *o);
  *   ERR_INVALID    -32003: a hard error of that entry
  *   ERR_DENIED     -32004: authentication required; report the message
  *   ERR_PROTOCOL   it broke the protocol, or another code
- *   ERR_CLOSED     the process died, or -32002 (network)
+ *   ERR_CLOSED     the process died, or -32002: pm_is_network()
  *   others         the process failed: ERR_TIMEOUT, ERR_LIMIT, ERR_SYS
  *
  * Both are valid during the call only. It may free the process.
  */
 typedef void (*pm_answer_fn)(void *ctx, yyjson_val *result, const struct error *why);
+
+/* The network failed, also after the retries (PM-5): what is cached may be used instead. */
+bool pm_is_network(const struct error *why);
 
 /* `params`: JSON object text, or empty. `timeout_ms` counts from now, start and handshake
  * included. `done` is called exactly once, never from inside; the only exceptions are

@@ -108,6 +108,19 @@ struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o)
     return m->process;
 }
 
+struct pm_process *pm_set_open(struct pm_set *s, const struct pm_program *p,
+                               const char *workspace, const char *cache_dir)
+{
+    struct pm_opts o = { .name = p->name,
+                         .argv = p->argv,
+                         .pass_env = p->pass_env ? p->pass_env->v : NULL,
+                         .npass_env = p->pass_env ? p->pass_env->n : 0,
+                         .workspace = workspace,
+                         .cache_dir = cache_dir };
+
+    return pm_set_get(s, &o);
+}
+
 static void on_member_gone(void *ctx)
 {
     struct pm_set *s = ctx;

@@ -4,6 +4,7 @@
 #ifndef SYM_PM_SET_H
 #define SYM_PM_SET_H
 
+#include "pm/locate.h"
 #include "pm/process.h"
 
 struct pm_set;
@@ -13,6 +14,10 @@ struct pm_set *pm_set_new(struct loop *l);
 /* The process of that name; made when there is none. One that was made with other argv, names
  * of variables or paths (the configuration changed) is ended and replaced. Owned by the set. */
 struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o);
+
+/* The same of a program that was located (argv is not NULL), for this workspace. */
+struct pm_process *pm_set_open(struct pm_set *s, const struct pm_program *p,
+                               const char *workspace, const char *cache_dir);
 
 /* Ends all in parallel, as pm_process_close() does; `gone` comes once, never from inside. */
 void pm_set_close(struct pm_set *s, void (*gone)(void *ctx), void *ctx);
