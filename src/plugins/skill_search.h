@@ -6,6 +6,7 @@
 #ifndef SYM_PLUGINS_SKILL_SEARCH_H
 #define SYM_PLUGINS_SKILL_SEARCH_H
 
+#include "base/sha256.h"
 #include "plugins/skill.h"
 
 #define SKILL_FILE_NAME   "SKILL.md"
@@ -26,10 +27,11 @@ struct skill_place {
 
 /* Strings are the arena's. */
 struct found_skill {
-    struct str name, description; /* the description may be empty only in a lenient place */
-    const char *dir;              /* canonical, below the place's home */
-    const char *file;             /* its SKILL.md, canonical */
+    struct str name, description;   /* the description may be empty only in a lenient place */
+    const char *dir;                /* canonical, below the place's home */
+    const char *file;               /* its SKILL.md, canonical */
     char origin[SKILL_ORIGIN_SIZE]; /* SY-13: of `file`, hex */
+    char sha256[SHA256_HEX_SIZE];   /* of its text, for consent (PL-32) */
     struct gate gate;
 };
 

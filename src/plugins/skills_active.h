@@ -41,12 +41,18 @@ struct skills_query {
 
 struct skills_finding;
 
-/* Nothing connects: a git group counts with the checkout that is there (pm/git.h fetches), else
- * it is a warning. `done` is called once, never from inside; its receiver owns the snapshot. */
+/*
+ * A condition of a workspace's own skill runs a program only with consent to the text of its
+ * SKILL.md, given as for a manifest, or to all workspaces (PL-32).
+ *
+ * Nothing connects: a git group counts with the checkout that is there (pm/git.h fetches), else
+ * it is a warning. `done` is called once, never from inside; its receiver owns the snapshot.
+ */
 struct skills_finding *active_skills_find(struct loop *l, const struct skills_query *q,
                                           void (*done)(void *ctx, struct active_skills *s),
                                           void *ctx);
-void active_skills_cancel(struct skills_finding *f); /* `done` is not called; NULL is accepted */
+void active_skills_cancel(
+    struct skills_finding *f); /* `done` is not called; NULL is accepted */
 void active_skills_free(struct active_skills *s);
 
 #endif
