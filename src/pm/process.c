@@ -220,6 +220,12 @@ static void explain(const struct pm_process *p, const struct call *c,
     utf8_put_clean(&message, utf8_cut(reply->message, ERROR_MSG_MAX));
     error_set(ret, kind, "package manager '%s': %s: %s: %s (code %lld)", p->name, c->method,
               what, buf_z(&message), (long long)reply->code);
+    ret->sys = reply->code == NETWORK ? ENETUNREACH : 0;
+}
+
+bool pm_is_network(const struct error *why)
+{
+    return why->kind == ERR_CLOSED && why->sys == ENETUNREACH;
 }
 
 static bool retry_later(struct call *c)
