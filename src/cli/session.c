@@ -24,6 +24,10 @@ void session_put_starting(struct buf *names, const struct backend *b)
         return;
     buf_addz(names, ", ");
     utf8_put_clean(names, backend_name(b));
+    if (backend_installing(b).n) {
+        buf_addz(names, ": ");
+        utf8_put_clean(names, backend_installing(b));
+    }
 }
 
 void session_clear(struct session *s)

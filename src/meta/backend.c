@@ -13,6 +13,7 @@
 #include "meta/inventory.h"
 #include "meta/launch.h"
 #include "meta/toolcache.h"
+#include "pm/acquire.h"
 
 enum want_kind { WANT_TOOLS, WANT_CALL };
 
@@ -56,6 +57,11 @@ struct backend {
     bool holds_start;      /* has one of them */
     struct error *failure; /* of the last start, or the crash that was one too many; owned,
                             * and NULL before: most of a backend's size, and few have one */
+
+    struct acquire *acquire; /* what has to be there before the start; then client is NULL */
+    bool prepared;           /* that was done or tried once */
+    char *installing;        /* for people; NULL: nothing is */
+    char *unmet;             /* requirements that failed; NULL: none */
 
     struct want *wants;
     uint64_t last_handle;
@@ -421,20 +427,92 @@ static void on_idle(void *ctx)
     mcp_client_stop(b->client, b->env->ladder);
 }
 
-static void start(struct backend *b)
+/* The start-up time-out begins here: nothing that was installed before counts (MS-59). */
+static void start_client(struct backend *b, const struct strs *program)
 {
     static const struct mcp_client_ops ops = { on_ready, on_closed, on_tools_changed };
     auto_arena a = ARENA;
+    struct active_server def = program ? launch_with(&a, &b->def, program) : b->def;
     struct mcp_client_opts o;
 
-    launch_options(&a, &b->def, &o);
+    launch_options(&a, &def, &o);
     if (b->inv)
         o.era = b->last_modern ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
+    b->started_ms = clock_ms();
+    b->client = mcp_client_start(b->env->loop, &o, &ops, b);
+}
+
+/* ---- what has to be there before ---- */
+
+static void on_progress(void *ctx, struct str line)
+{
+    struct backend *b = ctx;
+
+    free(b->installing);
+    b->installing = str_dup(line);
+    changed(b);
+}
+
+static void end_acquire(struct backend *b)
+{
+    free(b->installing);
+    b->installing = NULL;
+    b->acquire = NULL;
+}
+
+static void note_unmet(struct backend *b, const struct strs *problems)
+{
+    auto_buf text = BUF(2 * ERROR_MSG_MAX);
+
+    free(b->unmet);
+    b->unmet = NULL;
+    for (size_t i = 0; i < problems->n; i++)
+        buf_addf(&text, "%s%.*s", i ? "; " : "", STR_F(problems->v[i]));
+    if (problems->n)
+        b->unmet = buf_take(&text);
+}
+
+static void on_acquired(void *ctx, const struct acquired *got, const struct error *why)
+{
+    struct backend *b = ctx;
+
+    end_acquire(b);
+    b->prepared = true;
+    note_unmet(b, &got->problems);
+    if (why) {
+        start_failed(b, why);
+        return;
+    }
+    start_client(b, b->def.plan.runs ? &got->argv : NULL);
+    changed(b);
+}
+
+static void acquire(struct backend *b)
+{
+    static const struct acquire_ops ops = { on_progress, on_acquired };
+    struct acquire_opts o = { .cache_dir = b->env->cache_dir,
+                              .plan = &b->def.plan,
+                              .level = UPDATE_CHECK };
+
+    release_start(b); /* it may take long, and others need not wait for it */
+    b->acquire = acquire_start(b->env->loop, &o, &ops, b);
+}
+
+/* Requirements are tried once; a program of an installation is looked for each time. */
+static bool must_acquire(const struct backend *b)
+{
+    return b->def.plan.runs || (b->def.plan.n && !b->prepared);
+}
+
+static void start(struct backend *b)
+{
     b->called = false;
     b->stopping = false;
-    b->started_ms = clock_ms();
     enter(b, BACKEND_STARTING);
-    b->client = mcp_client_start(b->env->loop, &o, &ops, b);
+    if (must_acquire(b))
+        acquire(b);
+    else
+        start_client(b, NULL);
     changed(b);
 }
 
@@ -511,6 +589,9 @@ static void progress_ready(struct backend *b)
 
 static void free_backend(struct backend *b)
 {
+    acquire_cancel(b->acquire);
+    end_acquire(b);
+    free(b->unmet);
     timer_free(b->kick);
     timer_free(b->idle);
     inventory_unref(b->inv);
@@ -670,6 +751,11 @@ void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struc
 
     for (size_t i = 0; b->inv && i < b->inv->problems.n; i++)
         line(ctx, b->inv->problems.v[i]);
+    if (b->unmet) {
+        buf_addf(&text, "%.*s: %s", STR_F(b->def.name), b->unmet);
+        line(ctx, buf_str(&text));
+        buf_clear(&text);
+    }
     if (b->state != BACKEND_FAILED)
         return;
     buf_addf(&text, "%.*s: %s", STR_F(b->def.name), b->failure->msg);
@@ -679,6 +765,11 @@ void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struc
 bool backend_modern(const struct backend *b)
 {
     return b->client ? mcp_client_modern(b->client) : b->last_modern;
+}
+
+struct str backend_installing(const struct backend *b)
+{
+    return str_of(b->installing);
 }
 
 uint64_t backend_describe(struct backend *b, backend_known_fn done, void *ctx)
@@ -733,6 +824,11 @@ void backends_shutdown(struct backend_env *env, struct child_ladder ladder)
     for (struct backend *b = env->all; b; b = b->next_all) {
         b->shut = true;
         b->stopping = true;
+        if (b->acquire) {
+            acquire_cancel(b->acquire);
+            end_acquire(b);
+            enter(b, BACKEND_COLD);
+        }
         if (b->client)
             mcp_client_stop(b->client, ladder);
     }

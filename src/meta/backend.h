@@ -4,7 +4,7 @@
  * that is fresh, restarted within a budget, closed when idle (docs/spec/meta-server.md section
  * 9).
  *
- *   COLD --use--> STARTING --handshake and tools/list--> READY --crash, idle, retire--> COLD
+ *   COLD --use--> STARTING --installation (MS-59), handshake and tools/list--> READY --crash, idle, retire--> COLD
  *                    └-- failed start: back-off, attempts + 1 --> COLD
  *   attempts over max-server-restarts --> FAILED, for the session
  *
@@ -71,6 +71,8 @@ struct inventory *backend_inventory(const struct backend *b);
 void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struct str text),
                           void *ctx);
 bool backend_modern(const struct backend *b);
+/* What is being installed for it now, for a person who waits; empty when nothing is. */
+struct str backend_installing(const struct backend *b);
 
 /*
  * Makes the tools known, from the cache or by starting the server. `why` NULL: backend_names()

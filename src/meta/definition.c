@@ -16,6 +16,8 @@ struct active_server definition_copy(struct arena *a, const struct active_server
         .cwd = arena_str(a, s->cwd),
         .startup_timeout_ms = s->startup_timeout_ms,
         .tool_call_timeout_ms = s->tool_call_timeout_ms,
+        .plan = install_plan_copy(a, &s->plan),
+        .nprogram = s->nprogram,
     };
 
     copy_strs(a, &copy.argv, &s->argv);
@@ -34,11 +36,19 @@ static bool same_list(const struct str *x, size_t xn, const struct str *y, size_
     return same;
 }
 
+/* An installation is the same before and after it was acquired: the plan says what it is. */
+static bool same_argv(const struct active_server *x, const struct active_server *y)
+{
+    size_t i = x->nprogram, k = y->nprogram;
+
+    return install_plan_same(&x->plan, &y->plan) && (i != 0) == (k != 0) &&
+           same_list(x->argv.v + i, x->argv.n - i, y->argv.v + k, y->argv.n - k);
+}
+
 bool definition_same(const struct active_server *x, const struct active_server *y)
 {
     bool same = str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) &&
-                str_eq(x->path, y->path) && x->env.n == y->env.n &&
-                same_list(x->argv.v, x->argv.n, y->argv.v, y->argv.n);
+                str_eq(x->path, y->path) && x->env.n == y->env.n && same_argv(x, y);
 
     for (size_t i = 0; same && i < x->env.n; i++)
         same = str_eq(x->env.v[i].key, y->env.v[i].key) &&

@@ -48,6 +48,20 @@ static const char *const *environment(struct arena *a, const struct key_values *
     return env;
 }
 
+struct active_server launch_with(struct arena *a, const struct active_server *s,
+                                 const struct strs *program)
+{
+    struct active_server with = *s;
+
+    with.argv = (struct strs){ 0 };
+    for (size_t i = 0; i < program->n; i++)
+        ARENA_PUSH(a, &with.argv) = program->v[i];
+    for (size_t i = s->nprogram; i < s->argv.n; i++)
+        ARENA_PUSH(a, &with.argv) = s->argv.v[i];
+    with.nprogram = program->n;
+    return with;
+}
+
 void launch_options(struct arena *a, const struct active_server *s, struct mcp_client_opts *ret)
 {
     const char **argv = ARENA_ARRAY(a, const char *, s->argv.n + 1);

@@ -28,6 +28,7 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     auto_buf text = BUF(KEY_MAX);
     struct jw w = jw_to(&text);
     struct key_value *env = ARENA_ARRAY(a, struct key_value, s->env.n + 1);
+    size_t first = s->nprogram;
     char hex[SHA256_HEX_SIZE];
 
     for (size_t i = 0; i < s->env.n; i++)
@@ -35,9 +36,10 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     qsort(env, s->env.n, sizeof *env, by_key);
     jw_arr(&w);
     jw_str(&w, s->name);
-    jw_str(&w, s->argv.n ? s->argv.v[0] : (struct str){ 0 });
+    /* Not the words of an installation: they change when it comes, and its tools do not. */
+    jw_str(&w, first < s->argv.n ? s->argv.v[first] : (struct str){ 0 });
     jw_arr(&w);
-    for (size_t i = 1; i < s->argv.n; i++)
+    for (size_t i = first + 1; i < s->argv.n; i++)
         jw_str(&w, s->argv.v[i]);
     jw_end(&w);
     jw_arr(&w);
@@ -51,6 +53,8 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     jw_end(&w);
     jw_str(&w, s->cwd);
     jw_int(&w, program_stamp(a, s));
+    if (s->plan.n)
+        jw_str(&w, install_plan_key(a, &s->plan));
     jw_end(&w);
     return buf_ok(&text, NULL) ? arena_str(a, buf_str(&text)) : (struct str){ 0 };
 }

@@ -246,6 +246,16 @@ bool install_plan_same(const struct install_plan *x, const struct install_plan *
     return str_eq(buf_str(&a), buf_str(&b));
 }
 
+struct str install_plan_key(struct arena *a, const struct install_plan *p)
+{
+    auto_buf text = BUF(MAX_STAMP_TEXT);
+    char hex[SHA256_HEX_SIZE];
+
+    put_plan(&text, p);
+    sha256_hex(buf_str(&text), hex);
+    return arena_str(a, str_of(hex));
+}
+
 /* ---- places ---- */
 
 static bool is_version_name(struct str s)
@@ -416,9 +426,7 @@ bool install_step_ready(const struct install_step *s, const char *cache_dir)
 
     if (!source_ready(&a, s, cache_dir))
         return false;
-    /* A checkout and a global program speak for themselves; a directory of cargo's may be older
-     * than what the manifest says now. */
-    if (!s->in.install_commands.n && (s->in.source != INSTALL_CARGO || s->in.global))
+    if (!s->in.install_commands.n)
         return true;
     return cache_dir && file_exists(install_stamp_path(&a, cache_dir, s));
 }
@@ -501,7 +509,7 @@ static bool find_program(struct arena *a, const char *cache_dir, const struct in
         return true;
     }
     dir = in->source == INSTALL_GITHUB ? install_step_dir(a, cache_dir, s) : arena_z(a, s->dir);
-    path = path_join(a, dir, arena_z(a, as_written));
+    path = path_clean(a, path_join(a, dir, arena_z(a, as_written)));
     if (in->script.n && access(path, X_OK) != 0)
         ARENA_PUSH(a, ret) = STR("/bin/sh");
     if (!in->script.n && str_find_char(as_written, '/') == SIZE_MAX && !file_exists(path))

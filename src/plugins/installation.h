@@ -50,6 +50,8 @@ bool install_plan_make(struct install_plan *ret, struct arena *a, const struct p
                        const struct install_use *use, struct error *e);
 struct install_plan install_plan_copy(struct arena *a, const struct install_plan *p);
 bool install_plan_same(const struct install_plan *x, const struct install_plan *y);
+/* The same text for the same plan: for keys of caches. */
+struct str install_plan_key(struct arena *a, const struct install_plan *p);
 
 /* Nothing has to be fetched or run: every step was done, or there is nothing to do in it. */
 bool install_plan_ready(const struct install_plan *p, const char *cache_dir);

@@ -16,6 +16,7 @@
 
 #include "plugins/config.h"
 #include "plugins/package_source.h"
+#include "plugins/installation.h"
 #include "plugins/workspace.h"
 
 struct loop; /* loop/loop.h */
@@ -55,6 +56,11 @@ struct active_server {
     struct key_values env; /* the entry's own, expanded */
     struct str cwd;        /* absolute */
     int startup_timeout_ms, tool_call_timeout_ms;
+    /* What has to be there before it starts (MS-59): pm/acquire.h. With plan.runs the first
+     * `nprogram` words of argv are the installation's: what was there when this was resolved,
+     * else its name alone. What is acquired takes their place. */
+    struct install_plan plan;
+    size_t nprogram;
 };
 
 /* Skills of an active plugin whose group gate holds. Skill gates come after loading (PL-23). */

@@ -26,6 +26,7 @@ static void add_server(struct resolver *r, struct claims *claims,
     struct server_world w = { .a = &res->arena,
                               .watch = &r->watch,
                               .root = res->workspace.root,
+                              .cache_dir = r->dirs.cache,
                               .mcp = &res->config.mcp,
                               .programs = &claims->programs };
     const struct plugin *first = map_get(&claims->by_name, def->name);

@@ -10,7 +10,7 @@
 #include "plugins/enablement.h"
 #include "plugins/manifest.h"
 
-/* ---- what this version cannot start ---- */
+/* ---- what cannot be started ---- */
 
 static bool declared(const struct plugin *p, struct str name)
 {
@@ -38,14 +38,12 @@ static bool check_supported(const struct plugin *p, const struct server_def *def
         return error_set(e, ERR_DENIED, "remote servers are not supported yet");
     if (str_is(def->builtin, "agents"))
         return error_set(e, ERR_DENIED, "'builtin' agents is not supported yet");
-    if (def->installation.n)
-        return check_declared(p, def->installation, e) &&
-               error_set(e, ERR_DENIED, "'installation' is not supported yet");
+    if (def->installation.n && !check_declared(p, def->installation, e))
+        return false;
     for (size_t i = 0; i < def->requirements.n; i++)
         if (!check_declared(p, def->requirements.v[i], e))
             return false;
-    return !def->requirements.n ||
-           error_set(e, ERR_DENIED, "'requirements' is not supported yet");
+    return true;
 }
 
 /* ---- command line ---- */
@@ -105,13 +103,42 @@ static void put_builtin(const struct server_world *w, const struct server_def *d
     ARENA_PUSH(w->a, &s->argv) = arena_str(w->a, def->builtin);
 }
 
+/* Its program where it is there, else its name: it comes with the first start (MS-59). */
+static bool put_installation(const struct server_world *w, struct active_server *s,
+                             struct error *e)
+{
+    struct str name = s->def->installation;
+
+    if (!install_plan_ready(&s->plan, w->cache_dir))
+        ARENA_PUSH(w->a, &s->argv) = name;
+    else if (!install_plan_argv(w->a, &s->plan, w->cache_dir, &s->argv, e))
+        return false;
+    else if (w->watch && path_is_abs(s->argv.v[0].p))
+        watch_add(w->watch, w->a, s->argv.v[0].p);
+    s->nprogram = s->argv.n;
+    return true;
+}
+
+static bool fill_plan(const struct server_world *w, const struct server_def *def,
+                      struct active_server *s, struct error *e)
+{
+    struct install_use use = { .name = def->installation, .requirements = def->requirements };
+
+    return (!use.name.n && !use.requirements.n) ||
+           install_plan_make(&s->plan, w->a, s->plugin, &use, e);
+}
+
 static bool fill_argv(const struct server_world *w, const struct server_def *def,
                       struct active_server *s, struct error *e)
 {
+    if (!fill_plan(w, def, s, e))
+        return false;
     if (def->builtin.n)
         put_builtin(w, def, s);
-    else
+    else if (!def->installation.n)
         put_program(w, def, s);
+    else if (!put_installation(w, s, e))
+        return false;
     for (size_t i = 0; i < def->args.n; i++) {
         struct str arg;
 

@@ -11,6 +11,7 @@ struct server_world {
     struct arena *a;
     struct watch_list *watch; /* gets the executables found; may be NULL */
     struct str root;          /* canonical workspace root */
+    const char *cache_dir;    /* where installations are; NULL: nowhere */
     const struct mcp_config *mcp;
     struct map *programs; /* memo of the search in PATH, empty at first; may be NULL */
 };

@@ -6,6 +6,8 @@
  * checkout, pm/git.h); then install_commands by `sh -c`. What they print goes to the log, never
  * to stdout; the last of it to the error.
  *
+ *   next step ─> lock ─> source ─> commands one by one ─> stamp ─> next step ... ─> done
+ *
  * Trust is the caller's: whoever asks runs programs on the plugin's word (PL-32).
  */
 #ifndef SYM_PM_ACQUIRE_H
@@ -15,18 +17,17 @@
 #include "plugins/installation.h"
 #include "pm/git.h"
 
-#define ACQUIRE_STEP_MS (20 * 60 * 1000) /* one `cargo install`, one command */
-#define ACQUIRE_TIMEOUT_MS                                                        \
-    (60 * 60 * 1000)            /* one plan, waiting for other processes included \
-                                 */
-#define ACQUIRE_LAST_WORDS 1000 /* bytes of stderr in an error */
+#define ACQUIRE_STEP_MS    (20 * 60 * 1000) /* one `cargo install`, one command */
+#define ACQUIRE_WAIT_MS    (30 * 60 * 1000) /* for another process that does the same */
+#define ACQUIRE_LAST_WORDS 1000             /* bytes of what a command said last, in an error */
 
 struct acquire_opts {
     const char *cache_dir;
     const struct install_plan *plan; /* copied */
-    enum update_level level; /* none: only what is there; check: what is missing; fetch: all of
-                                it anew */
-    int step_ms;             /* 0: ACQUIRE_STEP_MS */
+    /* none: nothing is run, what is there counts; check: what is missing; fetch: all anew. */
+    enum update_level level;
+    bool refresh; /* check: the remotes of checkouts that are there are asked, too */
+    int step_ms;  /* 0: ACQUIRE_STEP_MS */
 };
 
 struct acquired {
@@ -36,10 +37,10 @@ struct acquired {
 };
 
 struct acquire_ops {
-    /* Optional: for a person who waits, "installing 'x' (cargo install y)". */
+    /* Optional: for a person who waits, "plugin 'p': installing 'x': cargo install y". */
     void (*progress)(void *ctx, struct str line);
-    /* Once, never from inside. `why` is NULL, or the program cannot run: the text names plugin,
-     * installation, command and the last lines it wrote. Valid during the call. */
+    /* Once, never from inside. `why` is NULL, or the program cannot run: the text names
+     * installation, command and the last that it said. Valid during the call. */
     void (*done)(void *ctx, const struct acquired *got, const struct error *why);
 };
 
@@ -50,17 +51,9 @@ struct acquire *acquire_start(struct loop *l, const struct acquire_opts *o,
 /* Kills what runs, `done` is not called. NULL is accepted. */
 void acquire_cancel(struct acquire *q);
 
-/*
- * All that plugins will need: of their servers, hooks, custom predicates and subcommands (sync,
- * SessionStart). The problems of all; never an error. `v` are trusted and active; the list and
- * the plugins must live until `done`.
- */
-struct acquire *acquire_plugins(struct loop *l, const char *cache_dir, enum update_level level,
-                                const struct plugin *const *v, size_t n,
-                                const struct acquire_ops *ops, void *ctx);
-
-/* What is there now, nothing run: installation_argv() by its name for hooks and subcommands. */
+/* What is there now, nothing run: for hooks and subcommands. ERR_NOT_FOUND "installation 'x' is
+ * not there yet; run 'symposium sync'", and as install_plan_make(). */
 bool acquire_argv(struct arena *a, const struct dirs *dirs, const struct plugin *owner,
-                  struct str name, struct strs *ret, struct error *e);
+                  const struct install_use *use, struct strs *ret, struct error *e);
 
 #endif

@@ -123,6 +123,160 @@ static void a_failed_start_tells_why_and_when_the_next_try_is(void **state)
     world_close(&w);
 }
 
+/* A server of an installation whose program is the peer, with commands to run before. */
+static struct active_server *installed(struct world *w, const char *command,
+                                       const char *requirement)
+{
+    struct active_server *def = world_server(w, "a", USUAL);
+    struct install_step need = { .in = { .name = STR("need") },
+                                 .plugin = STR("p"),
+                                 .dir = str_of(w->dir) },
+                        tool = { .in = { .name = STR("tool"), .executable = STR(PEER) },
+                                 .plugin = STR("p"),
+                                 .dir = str_of(w->dir) };
+
+    ARENA_PUSH(&w->a, &need.in.install_commands) = str_of(requirement);
+    ARENA_PUSH(&w->a, &tool.in.install_commands) = str_of(command);
+    ARENA_PUSH(&w->a, &def->plan) = need;
+    ARENA_PUSH(&w->a, &def->plan) = tool;
+    def->plan.runs = true;
+    def->argv.v[0] = STR("tool");
+    def->nprogram = 1;
+    return def;
+}
+
+/* MS-59: before the first start, outside its time-out, and once. */
+static void what_a_server_needs_is_installed_before_it_starts(void **state)
+{
+    struct active_server *def;
+    struct backend *b;
+    struct world w;
+    struct told t;
+
+    (void)state;
+    world_open(&w);
+    def = installed(&w, arena_printf(&w.a, "echo >>made; sleep %d.5", slack() / 2),
+                    "echo >>made; echo '{\"jsonrpc\":\"2.0\"}'");
+    def->startup_timeout_ms = 500 * slack();
+    b = backend_new(&w.env, def);
+    call_tool(&t, &w, b, "echo", "{}");
+    assert_string_equal(t.why.msg, "");
+    assert_str(t.tool, "echo");
+    told_free(&t);
+    assert_string_equal(problems_of(&w, b), "");
+    assert_int_equal(file_stamp(arena_printf(&w.a, "%s/made", w.dir)).size, 2);
+    backend_unref(b);
+    b = backend_new(&w.env, def);
+    call_tool(&t, &w, b, "echo", "{}");
+    assert_str(t.tool, "echo");
+    told_free(&t);
+    assert_int_equal(file_stamp(arena_printf(&w.a, "%s/made", w.dir)).size, 2);
+    backend_unref(b);
+    world_close(&w);
+}
+
+/* MS-59 */
+static void a_failed_requirement_is_only_a_problem(void **state)
+{
+    struct active_server *def;
+    struct backend *b;
+    struct world w;
+    struct told t;
+
+    (void)state;
+    world_open(&w);
+    def = installed(&w, "true", "echo broken >&2; exit 3");
+    b = backend_new(&w.env, def);
+    call_tool(&t, &w, b, "echo", "{}");
+    assert_str(t.tool, "echo");
+    told_free(&t);
+    assert_string_equal(
+        problems_of(&w, b),
+        "a: installation 'need': 'echo broken >&2; exit 3' exited with status 3: "
+        "broken\n");
+    backend_unref(b);
+    world_close(&w);
+}
+
+static void a_program_that_cannot_be_installed_is_a_failed_start(void **state)
+{
+    struct active_server *def;
+    struct backend *b;
+    struct world w;
+    struct told t;
+
+    (void)state;
+    world_open(&w);
+    def = installed(&w, "echo broken; exit 3", "true");
+    def->tool_call_timeout_ms = 100;
+    b = backend_new(&w.env, def);
+    call_tool(&t, &w, b, "echo", "{}");
+    assert_has(t.why.msg,
+               "installation 'tool': 'echo broken; exit 3' exited with status 3: broken");
+    told_free(&t);
+    call_tool(&t, &w, b, "echo", "{}");
+    assert_has(t.why.msg, "next try in 1 s: ");
+    told_free(&t);
+    assert_int_equal(world_logged(&w, "a", "start"), 0);
+    backend_unref(b);
+    world_close(&w);
+}
+
+/* An installation takes as long as it takes: the end of the session does not. */
+static void an_installation_ends_with_its_server(void **state)
+{
+    for (int shut = 0; shut < 2; shut++) {
+        struct active_server *def;
+        struct backend *b;
+        struct world w;
+        struct told t = { 0 };
+
+        (void)state;
+        world_open(&w);
+        def = installed(&w, "exec sleep 1000", "true");
+        t.w = &w;
+        b = backend_new(&w.env, def);
+        backend_call(b, STR("echo"), STR("{}"), on_refused, &t);
+        while (!backend_installing(b).n || !strstr(backend_installing(b).p, "sleep"))
+            world_run(&w, 5);
+        assert_int_equal(backend_state(b), BACKEND_STARTING);
+        if (shut) {
+            backends_shutdown(&w.env, (struct child_ladder){ 0, 100 });
+            assert_int_equal(backends_running(&w.env), 0);
+        }
+        backend_unref(b);
+        world_close(&w);
+    }
+}
+
+/* The definition is the same before and after its program came. */
+static void acquiring_a_program_makes_no_other_server(void **state)
+{
+    struct active_server *def, before, after;
+    struct backend *b;
+    struct world w;
+
+    (void)state;
+    world_open(&w);
+    def = installed(&w, "true", "true");
+    before = after = *def;
+    after.argv = (struct strs){ 0 };
+    ARENA_PUSH(&w.a, &after.argv) = STR("/somewhere/tool");
+    ARENA_PUSH(&w.a, &after.argv) = STR("--its");
+    ARENA_PUSH(&w.a, &after.argv) = def->argv.v[1];
+    after.nprogram = 2;
+    b = backend_new(&w.env, &before);
+    assert_true(backend_same(b, &after));
+    after.argv.v[2] = STR("other");
+    assert_false(backend_same(b, &after));
+    after.argv.v[2] = def->argv.v[1];
+    after.plan = install_plan_copy(&w.a, &after.plan);
+    after.plan.v[1].in.install_commands.v[0] = STR("false");
+    assert_false(backend_same(b, &after));
+    backend_unref(b);
+    world_close(&w);
+}
+
 /* The first start fails twice: a server that ends at the probe of its era gets a second
  * process. */
 static void a_call_waits_for_the_next_try_when_its_timeout_allows(void **state)
@@ -638,6 +792,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(first_uses_share_one_start),
     cmocka_unit_test(a_fresh_cache_describes_without_starting),
     cmocka_unit_test(a_failed_start_tells_why_and_when_the_next_try_is),
+    cmocka_unit_test(what_a_server_needs_is_installed_before_it_starts),
+    cmocka_unit_test(a_failed_requirement_is_only_a_problem),
+    cmocka_unit_test(a_program_that_cannot_be_installed_is_a_failed_start),
+    cmocka_unit_test(an_installation_ends_with_its_server),
+    cmocka_unit_test(acquiring_a_program_makes_no_other_server),
     cmocka_unit_test(a_call_waits_for_the_next_try_when_its_timeout_allows),
     cmocka_unit_test(too_many_failed_starts_are_final),
     cmocka_unit_test(a_crash_is_reported_and_never_repeated),

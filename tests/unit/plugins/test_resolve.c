@@ -346,9 +346,12 @@ static void servers_are_refused_with_a_reason(void **state)
         { SERVER("x") "url = \"https://example.com/mcp\"\n",
           "x: remote servers are not supported yet" },
         { SERVER("x") "builtin = \"agents\"\n", "x: 'builtin' agents is not supported yet" },
-        { SERVER("x") "installation = \"i\"\n", "x: 'installation' is not supported yet" },
-        { SERVER("x") "command = \"/bin/sh\"\nrequirements = [\"i\"]\n",
-          "x: 'requirements' is not supported yet" },
+        { SERVER("x") "installation = \"setup\"\n",
+          "x: installation 'setup' has no 'executable' or 'script' to run" },
+        { SERVER("x") "installation = \"a\"\n",
+          "x: installations require each other: 'a' -> 'b' -> 'a'" },
+        { SERVER("x") "command = \"/bin/sh\"\nrequirements = [\"b\"]\n",
+          "x: installations require each other: 'b' -> 'a' -> 'b'" },
         { SERVER("x") "installation = \"gone\"\n",
           "x: plugin 'p' declares no installation 'gone'" },
         { SERVER("x") "command = \"/bin/sh\"\nrequirements = [\"gone\"]\n",
@@ -370,8 +373,12 @@ static void servers_are_refused_with_a_reason(void **state)
 
         user_plugin(w, "p",
                     arena_printf(&w->t.a,
-                                 ANY "[[installations]]\nname = \"i\"\n"
-                                     "script = \"x\"\n%s" RUN("stays"),
+                                 ANY "[[installations]]\nname = \"setup\"\n"
+                                     "install_commands = [\"true\"]\n"
+                                     "[[installations]]\nname = \"a\"\nscript = \"x\"\n"
+                                     "requirements = [\"b\"]\n"
+                                     "[[installations]]\nname = \"b\"\n"
+                                     "requirements = [\"a\"]\n%s" RUN("stays"),
                                  cases[i].entry));
         resolve(w);
         assert_servers(w, "stays");
@@ -425,6 +432,39 @@ static void the_directory_is_taken_from_the_workspace_root(void **state)
         assert_str(one(w, cases[i].entry)->cwd, tree_path(&w->t, cases[i].cwd));
         world_free(w);
     }
+}
+
+/* MS-59, PL-11: what is there is the command; else the name, until the first start brings it.
+ */
+static void an_installation_is_the_command_or_its_name(void **state)
+{
+    struct world *w = world_new();
+    const char *entry = SERVER("s") "installation = \"tool\"\nargs = [\"--own\"]\n"
+                                    "requirements = [\"extra\"]\n"
+                                    "[[installations]]\nname = \"extra\"\n"
+                                    "install_commands = [\"true\"]\n"
+                                    "[[installations]]\nname = \"tool\"\nsource = \"cargo\"\n"
+                                    "crate = \"tool\"\nargs = [\"--its\"]\n",
+               *ready = SERVER("s") "installation = \"tool\"\nargs = [\"--own\"]\n"
+                                    "[[installations]]\nname = \"tool\"\nscript = \"./run\"\n"
+                                    "args = [\"--its\"]\n";
+    const struct active_server *s = one(w, entry);
+
+    assert_int_equal(s->plan.n, 2);
+    assert_true(s->plan.runs);
+    assert_str(s->plan.v[0].in.name, "extra");
+    assert_int_equal(s->nprogram, 1);
+    assert_int_equal(s->argv.n, 2);
+    assert_str(s->argv.v[0], "tool");
+    assert_str(s->argv.v[1], "--own");
+
+    s = one(w, ready);
+    assert_int_equal(s->nprogram, 3);
+    assert_str(s->argv.v[0], "/bin/sh");
+    assert_str(s->argv.v[1], tree_path(&w->t, "cfg/plugins/p/run"));
+    assert_str(s->argv.v[2], "--its");
+    assert_str(s->argv.v[3], "--own");
+    world_free(w);
 }
 
 /* The image that runs serves it, with the arguments of the entry (meta-server.md 1.1). */
@@ -776,6 +816,7 @@ int main(void)
         cmocka_unit_test(servers_are_refused_with_a_reason),
         cmocka_unit_test(the_first_plugin_keeps_a_server_name),
         cmocka_unit_test(the_directory_is_taken_from_the_workspace_root),
+        cmocka_unit_test(an_installation_is_the_command_or_its_name),
         cmocka_unit_test(a_builtin_is_our_own_image),
         cmocka_unit_test(a_builtin_of_an_untrusted_workspace_is_refused),
         cmocka_unit_test(timeouts_are_clamped_below_the_script_deadline),
