@@ -4,9 +4,9 @@
  * that is fresh, restarted within a budget, closed when idle (docs/spec/meta-server.md section
  * 9).
  *
- *   COLD --use--> STARTING --installation (MS-59), handshake and tools/list--> READY --crash, idle, retire--> COLD
- *                    └-- failed start: back-off, attempts + 1 --> COLD
- *   attempts over max-server-restarts --> FAILED, for the session
+ *   COLD --use--> STARTING --installation (MS-59), handshake and tools/list--> READY --crash,
+ * idle, retire--> COLD └-- failed start: back-off, attempts + 1 --> COLD attempts over
+ * max-server-restarts --> FAILED, for the session
  *
  * Backends are counted references: each catalog snapshot holds one. Callbacks never come from
  * inside the function that asked.

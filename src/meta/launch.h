@@ -7,6 +7,11 @@
 #include "mcp/client.h"
 #include "plugins/resolve.h"
 
+/* `s` with the program that was acquired (pm/acquire.h) in the place of the installation's
+ * words. Points into `s` and `program`. */
+struct active_server launch_with(struct arena *a, const struct active_server *s,
+                                 const struct strs *program);
+
 /* `s` with the program that was acquired (pm/acquire.h) in the place of the installation's words.
  * Points into `s` and `program`. */
 struct active_server launch_with(struct arena *a, const struct active_server *s,

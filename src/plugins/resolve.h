@@ -15,6 +15,7 @@
 #define SYM_PLUGINS_RESOLVE_H
 
 #include "plugins/config.h"
+#include "plugins/installation.h"
 #include "plugins/package_source.h"
 #include "plugins/installation.h"
 #include "plugins/workspace.h"
