@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "lock.h"
 #include "manifest.h"
+#include "name.h"
 #include "tool_impl.h"
 
 #define THROW_AWAY "symposium-fetch"
@@ -27,7 +28,7 @@ struct fetching {
     fetched_fn done;
     void *ctx;
     char *dir;       /* NULL: none was made */
-    bool from_index; /* the locked source is named in the manifest */
+    bool respelled;  /* the name, after what cargo suggested */
     struct arena arena;
 };
 
@@ -73,7 +74,7 @@ static void put_dependency(struct buf *out, const struct fetching *f)
         put_member(out, "rev", n->commit);
     } else {
         put_member(out, "version", n->requirement);
-        if (f->from_index)
+        if (n->source.n && !lock_is_default(n->source))
             put_member(out, "registry-index", url_of(n->source));
     }
     buf_addz(out, ", default-features = false }\n");
@@ -148,13 +149,60 @@ static bool read_choice(struct fetching *f, struct known *ret, struct error *e)
     return ok;
 }
 
+/* What the workspace has locked comes from one place: a namesake from another is another
+ * package. */
+static bool is_wanted(const struct fetching *f, const struct known *what)
+{
+    const struct need *n = &f->need;
+
+    if (!str_eq(what->name, n->name))
+        return false;
+    if (n->commit.n)
+        return str_eq(what->commit, n->commit);
+    return n->source.n == 0 || str_eq(what->source, n->source);
+}
+
+/* "perhaps you meant: cfg-if": the registry spells the name with the other of '-' and '_', which
+ * are the same here (PL-20). */
+static bool take_spelling(struct fetching *f, struct str err)
+{
+    static const struct str sign = { "perhaps you meant:", 18 };
+    size_t at = str_find(err, sign);
+    struct str name, tail;
+
+    if (at == SIZE_MAX || f->respelled)
+        return false;
+    name = str_from(err, at + sign.n);
+    if (str_cut(name, '\n', &name, &tail))
+        name = str_trim(name);
+    if (str_cut(name, ' ', &name, &tail))
+        name = str_trim(name);
+    if (!name_is_sound(name) || !str_eq(name_key(&f->arena, name),
+                                         name_key(&f->arena, f->need.name)))
+        return false;
+    f->need.name = arena_str(&f->arena, name);
+    f->respelled = true;
+    return true;
+}
+
 static void run(struct fetching *f);
 
-/* The workspace has it from elsewhere: a namesake from the default registry is another package.
- */
-static bool is_namesake(const struct fetching *f, const struct known *what)
+static bool read_outcome(struct fetching *f, const struct run_result *result,
+                         const struct error *why, struct known *ret, struct error *e)
 {
-    return f->need.source.n && !f->need.commit.n && !str_eq(what->source, f->need.source);
+    if (why && why->kind == ERR_NOT_FOUND)
+        return error_set(e, ERR_NOT_FOUND, "%s; only what is in cargo's caches can be used",
+                         why->msg);
+    if (why)
+        return error_set(e, why->kind, "%s", why->msg);
+    if (result->code != 0)
+        return tool_failure(result, "cargo fetch", e);
+    if (!read_choice(f, ret, e))
+        return false;
+    if (!is_wanted(f, ret))
+        return error_set(e, ERR_NOT_FOUND, "cargo fetched '%.*s' of '%.*s', which is another",
+                         STR_F(ret->name), STR_F(ret->source));
+    return true;
 }
 
 static void on_cargo_done(void *ctx, const struct run_result *result, const struct error *why)
@@ -163,28 +211,13 @@ static void on_cargo_done(void *ctx, const struct run_result *result, const stru
     struct known what = { 0 };
     struct error e = { 0 };
 
-    if (why && why->kind == ERR_NOT_FOUND)
-        error_set(&e, ERR_NOT_FOUND, "%s; only what is in cargo's caches can be used",
-                  why->msg);
-    else if (why)
-        e = *why;
-    else if (result->code != 0)
-        tool_failure(result, "cargo fetch", &e);
-    if (e.kind == ERR_NONE && read_choice(f, &what, &e)) {
-        if (!is_namesake(f, &what)) {
-            finish(f, &what, NULL);
-            return;
-        }
-        error_set(&e, ERR_NOT_FOUND, "'%.*s' comes from '%.*s'", STR_F(f->need.name),
-                  STR_F(f->need.source));
-    }
-    if (e.kind == ERR_NOT_FOUND && f->need.source.n && !f->need.commit.n && !f->from_index &&
-        !request_ending(f->request)) {
-        f->from_index = true;
+    if (read_outcome(f, result, why, &what, &e))
+        finish(f, &what, NULL);
+    else if (e.kind == ERR_NOT_FOUND && !request_ending(f->request) &&
+             take_spelling(f, result->err))
         run(f);
-        return;
-    }
-    finish(f, NULL, &e);
+    else
+        finish(f, NULL, &e);
 }
 
 /* ---- running it ---- */
@@ -210,14 +243,6 @@ static void run(struct fetching *f)
         finish(f, NULL, &e);
 }
 
-/* A registry that is not the default one, told by how cargo writes it, is asked alone: names
- * that somebody keeps to himself are nobody else's business. */
-static bool is_told_by_source(const struct need *n)
-{
-    return str_starts(n->source, STR("sparse+")) ||
-           str_starts(n->source, STR("registry+file:"));
-}
-
 static bool is_plain(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -235,7 +260,6 @@ void tool_fetch(struct tool *t, struct request *r, const struct need *need, fetc
     *f = (struct fetching){
         .tool = t, .request = r, .need = *need, .done = done, .ctx = ctx
     };
-    f->from_index = is_told_by_source(need);
     if (!is_plain(need->source) || !is_plain(need->commit))
         error_set(&e, ERR_INVALID, "the lockfile names no source that can be fetched from");
     else if (make_dir(f, &e)) {

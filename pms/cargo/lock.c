@@ -61,6 +61,16 @@ struct lock_ref lock_ref_parse(struct str s)
     return r;
 }
 
+bool lock_is_default(struct str source)
+{
+    struct str name = source, head, tail;
+
+    while (str_cut(name, '/', &head, &tail))
+        name = tail;
+    return str_starts(source, STR("registry+")) && str_starts(name, STR("crates")) &&
+           str_ends(name, STR("-index"));
+}
+
 static bool fits(const struct lock_package *p, const struct lock_ref *ref)
 {
     return (ref->version.n == 0 || str_eq(p->version, ref->version)) &&

@@ -36,6 +36,11 @@ void lock_free(struct lock *l);
 
 struct lock_ref lock_ref_parse(struct str s);
 
+/* The source is cargo's default registry, in the spelling that lockfiles have for it, told by
+ * the name of its index: "registry+https://host/owner/crates<..>-index". Mirrors do not change
+ * the lockfile. */
+bool lock_is_default(struct str source);
+
 /* The next package that fits the reference, after `after` (NULL: the first). Several fit only
  * where the reference leaves something out; a path package then has precedence, as in cargo,
  * and is the only one. */

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "checkout.h"
+#include "lock.h"
 #include "name.h"
 #include "shelf.h"
 #include "text/url.h"
@@ -134,7 +135,8 @@ static const struct known *find_known(struct store *s, const struct id *id,
 
 /* ---- on the disk ---- */
 
-/* "registry+https://host/path" is kept below registry/src/host-hash. */
+/* "registry+https://host/path" is kept below registry/src/host-hash; what comes from the default
+ * registry may have come by another host, or by a mirror. */
 static bool is_of_registry(const struct shelved *e, struct str source)
 {
     struct str kind, url, host;
@@ -148,16 +150,16 @@ static bool is_of_registry(const struct shelved *e, struct str source)
 
 static const struct shelved *find_shelved(const struct store *s, const struct known *k)
 {
-    bool git = str_starts(k->source, STR("git+"));
+    bool anywhere = k->source.n == 0 || lock_is_default(k->source);
     const struct shelved *best = NULL;
 
     for (const struct shelved *e = shelf_find(s->shelf, k->name); e; e = e->same_name) {
         if (!str_eq(e->version, k->version) || !str_eq(e->name, k->name))
             continue;
-        if (git && e->registry.n)
-            continue; /* a namesake from a registry */
         if (is_of_registry(e, k->source))
             return e;
+        if (e->registry.n && !anywhere)
+            continue; /* a namesake */
         if (!best)
             best = e;
     }
@@ -238,7 +240,8 @@ static void set_need(struct need *need, struct arena *a, const struct id *id,
     if (!name_is_sound(k ? k->name : id->name))
         return;
     if (k)
-        *need = (struct need){ k->name, exactly(a, k->version), k->source, k->commit };
+        *need = (struct need){ arena_str(a, k->name), exactly(a, k->version),
+                               arena_str(a, k->source), arena_str(a, k->commit) };
     else
         *need = (struct need){ .name = id->name,
                                .requirement = w->exact ? exactly(a, w->text)

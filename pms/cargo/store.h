@@ -52,8 +52,7 @@ void store_renew(struct store *s);
 /*
  * ERR_INVALID: the version is neither a version nor a requirement. ERR_NOT_FOUND: not on this
  * disk; then *need says what to fetch, and its name is empty when there is nothing to fetch (no
- * name that a registry could have). Results live in `a` and in the store until its next
- * refresh.
+ * name that a registry could have) and lives in `a`. *ret lives until the next refresh.
  */
 bool store_find(struct store *s, struct arena *a, const struct id *id, enum strictness how,
                 struct crate *ret, struct need *need, struct error *e);

@@ -110,27 +110,32 @@ static enum err_kind kind_of(struct str err)
     return ERR_CLOSED;
 }
 
-/* Cargo says "error: what failed", then a chain of causes, of which the last says most. */
-static struct str last_line(struct str text)
+/* Cargo says "error: what failed", then a chain of causes; what stands behind the last "Caused
+ * by:" says most. */
+static struct str last_cause(struct str err)
 {
-    struct str line, rest = text, last = { 0 };
+    struct str line, rest = err, cause = { 0 };
+    bool next = false;
 
-    while (str_cut(rest, '\n', &line, &rest))
-        if (str_trim(line).n)
-            last = str_trim(line);
-    return str_trim(rest).n ? str_trim(rest) : last;
+    while (str_cut(rest, '\n', &line, &rest)) {
+        line = str_trim(line);
+        if (next)
+            cause = line;
+        next = str_is(line, "Caused by:");
+    }
+    return next ? str_trim(rest) : cause;
 }
 
 bool tool_failure(const struct run_result *result, const char *what, struct error *e)
 {
-    struct str first = run_complaint(result->err), cause = last_line(result->err);
+    struct str first = run_complaint(result->err), cause = last_cause(result->err);
 
     if (str_starts(first, STR("error: ")))
         first = str_from(first, 7);
     if (first.n == 0)
         return error_set(e, ERR_CLOSED, "%s failed and did not say why", what);
-    if (str_eq(first, cause) || str_ends(cause, first))
-        return error_set(e, kind_of(result->err), "%s: %.*s", what, STR_F(first));
-    return error_set(e, kind_of(result->err), "%s: %.*s (%.*s)", what, STR_F(first),
-                     STR_F(cause));
+    error_set(e, kind_of(result->err), "%s: %.*s", what, STR_F(first));
+    if (cause.n)
+        error_set(e, e->kind, "%s: %.*s (%.*s)", what, STR_F(first), STR_F(cause));
+    return false;
 }
