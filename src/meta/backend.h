@@ -4,9 +4,12 @@
  * that is fresh, restarted within a budget, closed when idle (docs/spec/meta-server.md section
  * 9).
  *
- *   COLD --use--> STARTING --installation (MS-59), handshake and tools/list--> READY --crash,
- * idle, retire--> COLD └-- failed start: back-off, attempts + 1 --> COLD attempts over
- * max-server-restarts --> FAILED, for the session
+ *   COLD --use--> STARTING --handshake and tools/list--> READY --crash, idle, retire--> COLD
+ *                    └-- failed start: back-off, attempts + 1 --> COLD
+ *   attempts over max-server-restarts --> FAILED, for the session
+ *
+ * What its installations need comes before the handshake, in STARTING, outside the start-up
+ * time-out (MS-59).
  *
  * Backends are counted references: each catalog snapshot holds one. Callbacks never come from
  * inside the function that asked.
