@@ -131,6 +131,17 @@ static bool set_toml_table(struct buf *out, struct str text, struct edit_at at, 
     return buf_ok(out, e);
 }
 
+static bool equal(yyjson_val *a, yyjson_val *b)
+{
+    auto_buf x = BUF(DOCUMENT_MAX), y = BUF(DOCUMENT_MAX);
+
+    if (!a || !b)
+        return a == b;
+    json_put_canonical(&x, a);
+    json_put_canonical(&y, b);
+    return !x.over && !y.over && str_eq(buf_str(&x), buf_str(&y));
+}
+
 /* NULL when it is not there. */
 static yyjson_val *find(yyjson_val *v, struct edit_at at)
 {
@@ -154,9 +165,14 @@ bool document_set(enum sync_format f, struct buf *out, struct str text, struct e
     }
     if (!json_parse(&value, json, e) || !document_read(f, text, &there, e))
         return false;
-    return json_is_obj(value.root) && !find(there.root, at)
-               ? set_toml_table(out, text, at, value.root, e)
-               : set_toml_value(out, text, at, value.root, e);
+    if (!json_is_obj(value.root))
+        return set_toml_value(out, text, at, value.root, e);
+    if (!find(there.root, at))
+        return set_toml_table(out, text, at, value.root, e);
+    if (!equal(find(there.root, at), value.root))
+        return set_toml_value(out, text, at, value.root, e);
+    buf_add(out, text);
+    return buf_ok(out, e);
 }
 
 bool document_append(enum sync_format f, struct buf *out, struct str text, struct edit_at at,
@@ -189,17 +205,6 @@ bool document_remove(enum sync_format f, struct buf *out, struct str text, struc
 }
 
 /* ---- comparing ---- */
-
-static bool equal(yyjson_val *a, yyjson_val *b)
-{
-    auto_buf x = BUF(DOCUMENT_MAX), y = BUF(DOCUMENT_MAX);
-
-    if (!a || !b)
-        return a == b;
-    json_put_canonical(&x, a);
-    json_put_canonical(&y, b);
-    return !x.over && !y.over && str_eq(buf_str(&x), buf_str(&y));
-}
 
 static bool is_empty(yyjson_val *v)
 {

@@ -20,15 +20,18 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* A line ends at either half of a CRLF, as for the parser. */
 static size_t skip_comment(struct str text, size_t at)
 {
-    struct str rest = str_from(text, at + 2);
-    bool block = text.p[at + 1] == '*';
-    size_t n = block ? str_find(rest, STR("*/")) : str_find_char(rest, '\n');
+    size_t n;
 
-    if (n == SIZE_MAX)
-        return text.n;
-    return at + 2 + n + (block ? 2 : 0);
+    if (text.p[at + 1] == '*') {
+        n = str_find(str_from(text, at + 2), STR("*/"));
+        return n == SIZE_MAX ? text.n : at + n + 4;
+    }
+    while (at < text.n && text.p[at] != '\n' && text.p[at] != '\r')
+        at++;
+    return at;
 }
 
 size_t json_skip_blank(struct str text, size_t at)

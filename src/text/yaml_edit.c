@@ -110,16 +110,68 @@ static bool start(struct editing *ed, struct arena *a, struct str text, struct b
     return ed->root != NULL;
 }
 
-/* What was made must be YAML again. */
-static bool finish(struct editing *ed)
+static bool equal_nodes(const struct yaml *a, const struct yaml *b);
+
+/* Children in order; a member of the key (NULL: none) is left out of both. */
+static bool equal_children(const struct yaml *a, const struct yaml *b, const char *but)
+{
+    const struct yaml *x = a->first, *y = b->first;
+
+    for (;;) {
+        while (x && but && str_is(x->key, but))
+            x = x->next;
+        while (y && but && str_is(y->key, but))
+            y = y->next;
+        if (!x || !y)
+            return x == y;
+        if (!str_eq(x->key, y->key) || !equal_nodes(x, y))
+            return false;
+        x = x->next;
+        y = y->next;
+    }
+}
+
+static bool equal_nodes(const struct yaml *a, const struct yaml *b)
+{
+    return a->kind == b->kind && a->plain == b->plain && str_eq(a->s, b->s) &&
+           equal_children(a, b, NULL);
+}
+
+/* Both hold the same but for the place. A mapping on the way may be new, or empty now. */
+static bool same_but(const struct yaml *a, const struct yaml *b, struct edit_at at)
+{
+    static const struct yaml none = { .kind = YAML_MAP };
+    const char *key = at.v[0].key;
+
+    a = !a || yaml_is_null(a) ? &none : a;
+    b = !b || yaml_is_null(b) ? &none : b;
+    if (a->kind != YAML_MAP || b->kind != YAML_MAP)
+        return equal_nodes(a, b);
+    return equal_children(a, b, key) &&
+           (at.n == 1 || same_but(yaml_get(a, key), yaml_get(b, key),
+                                  (struct edit_at){ at.v + 1, at.n - 1 }));
+}
+
+/*
+ * What was made must be YAML again, and nothing else in it have changed: behind a text over
+ * lines whose last one has no line break, for one, nothing can be put without giving it one.
+ */
+static bool finish(struct editing *ed, struct edit_at at)
 {
     auto_arena a = ARENA;
+    struct yaml *made = NULL;
 
-    if (buf_ok(ed->out, ed->e) &&
-        yaml_parse_exact(&a, str_from(buf_str(ed->out), ed->out_n), ed->e))
-        return true;
-    buf_truncate(ed->out, ed->out_n);
-    return false;
+    if (buf_ok(ed->out, ed->e))
+        made = yaml_parse_exact(&a, str_from(buf_str(ed->out), ed->out_n), ed->e);
+    if (made && !same_but(ed->root, made, at)) {
+        made = NULL;
+        error_set(ed->e, ERR_INVALID,
+                  "line 1, column 1: cannot be edited without changing "
+                  "another value; end the last line with a line break");
+    }
+    if (!made)
+        buf_truncate(ed->out, ed->out_n);
+    return made != NULL;
 }
 
 /* ---- values ---- */
@@ -388,7 +440,7 @@ bool yaml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
         return buf_ok(out, e);
     }
     if (!left)
-        return put_instead(&ed, v, given.root) && finish(&ed);
+        return put_instead(&ed, v, given.root) && finish(&ed, at);
     if (!nest(&ed, at, left, value, &whole))
         return false;
     key = str_of(at.v[at.n - left].key);
@@ -398,7 +450,7 @@ bool yaml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
         put_first(&ed, v, key, whole.root);
     else
         put_behind_last(&ed, v, key, whole.root);
-    return finish(&ed);
+    return finish(&ed, at);
 }
 
 /* ---- taking out ---- */
@@ -441,5 +493,5 @@ bool yaml_edit_remove(struct buf *out, struct str text, struct edit_at at, struc
     if (!check_map(&ed, parent))
         return false;
     take_out(&ed, parent, v);
-    return finish(&ed);
+    return finish(&ed, at);
 }
