@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const root = path.dirname(here);
 export const bin = process.env.SYMPOSIUM_BIN ?? path.join(root, 'build/symposium');
+export const pmCargo = process.env.SYMPOSIUM_PM_CARGO ?? path.join(path.dirname(bin), 'symposium-pm-cargo');
 export const nodeEcho = path.join(here, 'echo.mjs');
 const out = path.join(root, '.build/bench');
 export const tools = { probe: path.join(out, 'probe'), echo: path.join(out, 'bench-echo'), empty: path.join(out, 'empty') };
@@ -54,6 +55,7 @@ const opening = revision => step('ask', 'init', message('initialize', { ...clien
 export const steps = {
     open: opening(client.protocolVersion),
     openAs: opening,
+    request: (label, method, params) => step('ask', label, message(method, params)),
     ask: (label, name, args) => step('ask', label, message('tools/call', { name, arguments: args })),
     loop: (label, count, pause, name, args) => step('loop', label, count, pause, message('tools/call', { name, arguments: args })),
     begin: (label, name, args) => step('begin', label, message('tools/call', { name, arguments: args })),

@@ -2,7 +2,7 @@
 //
 // Our own figures: each function measures once, the rounds of figures.mjs call it again and again.
 import path from 'node:path';
-import { bin, drive, envOf, exits, expect, home, median, ms, nodeEcho, steps, tools } from './lib.mjs';
+import { bin, drive, envOf, exits, expect, home, median, ms, nodeEcho, pmCargo, steps, tools } from './lib.mjs';
 
 const serve = [bin, 'mcp-serve'];
 const DEADLINE_SECS = 2;
@@ -31,6 +31,23 @@ const CARGO = {
         + 'dependencies = ["serde"]\n',
     'work/src/lib.rs': '',
 };
+/** A workspace of ten members with a hundred direct dependencies, in a lockfile of a thousand packages. */
+function crowd() {
+    const name = i => `package-${String(i).padStart(3, '0')}`, version = i => `1.${i % 10}.${i % 7}`;
+    const member = m => Array.from({ length: 10 }, (_, i) => name(m * 100 + i));
+    const files = { 'work/Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n' };
+    let lock = 'version = 4\n\n';
+    for (let i = 0; i < PACKAGES - 10; i++)
+        lock += `[[package]]\nname = "${name(i)}"\nversion = "${version(i)}"\nsource = "registry+https://registry.example/crates-index"\n`
+            + `checksum = "${'0123456789abcdef'.repeat(4)}"\ndependencies = [\n${[1, 2, 3].map(d => ` "${name((i + d * 97) % (PACKAGES - 10))}",\n`).join('')}]\n\n`;
+    for (let m = 0; m < 10; m++) {
+        files[`work/crates/m${m}/Cargo.toml`] = `[package]\nname = "m${m}"\nversion = "0.1.0"\n\n[dependencies]\n${member(m).map(n => `${n} = "1"\n`).join('')}`;
+        lock += `[[package]]\nname = "m${m}"\nversion = "0.1.0"\ndependencies = [\n${member(m).map(n => ` "${n}",\n`).join('')}]\n\n`;
+    }
+    files['work/Cargo.lock'] = lock;
+    return home('crowd', files);
+}
+const PACKAGES = 1000;
 let places;
 export function prepare() {
     places = {
@@ -39,6 +56,7 @@ export function prepare() {
         cargo: place('cargo', { echo: { command: tools.echo } }, { dependsOn: 'serde', files: CARGO }),
         attack: place('attack', { echo: { command: tools.echo } },
             { config: `[mcp]\nscript-timeout-secs = ${DEADLINE_SECS}\ntool-call-timeout-secs = 1\n` }),
+        crowd: crowd(),
         many: place('many', { echo: { command: tools.echo, env: LONG_LIST } }),
         big: place('big', Object.fromEntries(BIG.map(name => [name, { command: tools.echo,
             env: { ECHO_TOOLS: '500', ECHO_PAGE: '100', ECHO_SCHEMA_BYTES: '20000' } }]))),
@@ -83,6 +101,16 @@ export function calls() {
         idle: of('idle')[0], busy: of('busy')[0], exit: of('exit')[0], nodeHundred: ms(node('hundred')),
         direct: direct([tools.echo]), directNode: direct([process.execPath, nodeEcho]),
     };
+}
+
+/** The package manager's list_deps: the first, which reads everything, and the next, which looks whether anything changed. */
+export function packages() {
+    const workspace = path.join(places.crowd, 'work');
+    const of = drive([pmCargo], steps.request('init', 'initialize', { protocol_version: 1, workspace })
+        + steps.request('list', 'list_deps') + steps.request('kept', 'list_deps') + steps.eof('exit'), { cwd: workspace, env: envOf(places.crowd) });
+    const count = of('list')[0].answer.result.length;
+    if (count !== 100) throw new Error(`list_deps: ${count} packages instead of 100`);
+    return { list: of('list')[0].ms, kept: of('kept')[0].ms };
 }
 
 // --- attacks --------------------------------------------------------------------------------------------------------------

@@ -15,12 +15,14 @@ const bin = process.env.SYMPOSIUM_PM_CARGO ?? path.join(root, 'build/symposium-p
 const works = (program, ...args) => spawnSync(program, args).status === 0;
 const noCargo = !works('cargo', '--version') && 'cargo is not on this machine';
 const seeds = Number(process.env.SEEDS ?? 16);           // half a second each
+const notSlow = !process.env.TEST_SLOW && 'needs the network: only with --slow';
 const haveGit = works('git', '--version');
 
 /** Runs the program over these lines; gives its answers, stderr and exit status. */
-function talk(lines, options = {}) {
+function talk(lines, wrap = []) {
     return new Promise((done, failed) => {
-        const child = spawn(bin, [], { stdio: 'pipe', ...options });
+        const [program, ...args] = [...wrap, bin];
+        const child = spawn(program, args, { stdio: 'pipe' });
         let out = '', err = '';
         child.stdout.on('data', d => { out += d; });
         child.stderr.on('data', d => { err += d; });
@@ -32,8 +34,8 @@ function talk(lines, options = {}) {
 const request = (id, method, params) => ({ jsonrpc: '2.0', id, method, ...(params && { params }) });
 const hello = workspace => request(1, 'initialize', { protocol_version: 1, workspace });
 
-async function listDeps(workspace) {
-    const { answers, err, status } = await talk([hello(workspace), request(2, 'list_deps')]);
+async function listDeps(workspace, wrap) {
+    const { answers, err, status } = await talk([hello(workspace), request(2, 'list_deps')], wrap);
     assert.equal(status, 0, err);
     assert.equal(answers[1].error, undefined, JSON.stringify(answers[1]));
     const result = answers[1].result;
@@ -275,4 +277,30 @@ test('PM-15: list_deps names what cargo resolves for the members, with and witho
     }
     t.diagnostic(`${compared} workspaces with ${packages} direct dependencies compared, lock formats ${[...formats].sort().join(', ')}`);
     assert.ok(compared >= seeds / 2 && packages > 3 * compared, `only ${compared} of the generated workspaces are ones that cargo accepts`);
+});
+
+test('PM-7, PM-15: ten crates of the public registry, listed from manifests and Cargo.lock alone, without a network', { skip: noCargo || notSlow }, async t => {
+    const top = fs.mkdtempSync(path.join(os.tmpdir(), 'symposium-pm-')), ws = path.join(top, 'ws');
+    const member = (name, tables) => {
+        write(path.join(ws, name, 'Cargo.toml'), `[package]\nname = "${name}"\nversion = "0.1.0"\nedition = "2021"\n\n${tables}`);
+        write(path.join(ws, name, 'src/lib.rs'), '');
+    };
+    write(path.join(ws, 'Cargo.toml'), '[workspace]\nresolver = "2"\nmembers = ["*"]\nexclude = ["target"]\n\n[workspace.dependencies]\nanyhow = "1"\n');
+    member('one', `[dependencies]\nserde = { version = "1", features = ["derive"] }\njson = { package = "serde_json", version = "1" }\nanyhow.workspace = true\n
+[target.'cfg(windows)'.dependencies]\nonce_cell = "1"\n`);
+    member('two', '[dependencies]\none = { path = "../one" }\nsemver = { version = "1", optional = true }\nbitflags = "1"\n\n[dev-dependencies]\nbitflags2 = { package = "bitflags", version = "2" }\n');
+    member('three', '[dependencies]\nanyhow.workspace = true\ncfg-if = "1"\nitoa = "1"\n\n[build-dependencies]\nlibc = "0.2"\nlog = "0.4"\n');
+    try {
+        const { status, stdout, stderr } = spawnSync('cargo', ['metadata', '--format-version', '1', '--all-features'], {
+            cwd: ws, encoding: 'utf8', maxBuffer: 1 << 27, timeout: 120000,
+            env: { ...process.env, CARGO_HOME: path.join(top, 'cargo'), RUSTUP_HOME: process.env.RUSTUP_HOME ?? path.join(os.homedir(), '.rustup') },
+        });
+        if (status !== 0) return t.skip(`the registry cannot be reached: ${stderr?.trim().split('\n').at(-1)}`);
+        fs.rmSync(path.join(top, 'cargo'), { recursive: true });
+        const list = await listDeps(ws, works('unshare', '-rn', 'true') ? ['unshare', '-rn'] : []);
+        assert.deepEqual(list, oracle(stdout));
+        assert.equal(new Set(list.map(l => l.split(' ')[0])).size, 10, list.join(', '));
+    } finally {
+        fs.rmSync(top, { recursive: true, force: true });
+    }
 });
