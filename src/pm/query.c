@@ -15,7 +15,7 @@
 struct kind;
 
 struct ask {
-    struct query *q;
+    struct pm_query *q;
     const struct pm_program *program;
     struct pm_process *process; /* while it is being asked */
     bool answered;
@@ -33,10 +33,10 @@ struct kind {
     const char *method;
     void (*put_params)(const struct ask *a, struct jw *w);
     void (*take)(struct ask *a, yyjson_val *result);
-    void (*report)(struct query *q);
+    void (*report)(struct pm_query *q);
 };
 
-struct query {
+struct pm_query {
     struct loop *loop;
     const struct kind *kind;
     struct arena arena;
@@ -114,7 +114,7 @@ static void take_hits(struct ask *a, yyjson_val *result)
     }
 }
 
-static void report_hits(struct query *q)
+static void report_hits(struct pm_query *q)
 {
     struct {
         struct query_hit *v;
@@ -167,7 +167,7 @@ static void take_package(struct ask *a, yyjson_val *result)
                                   .root = root };
 }
 
-static void report_packages(struct query *q)
+static void report_packages(struct pm_query *q)
 {
     struct {
         struct fetched_package *v;
@@ -199,7 +199,7 @@ static void take_refreshed(struct ask *a, yyjson_val *result)
         set_problem(a, "the answer is no object");
 }
 
-static void report_refreshed(struct query *q)
+static void report_refreshed(struct pm_query *q)
 {
     q->done.refresh(q->ctx, &q->problems);
 }
@@ -208,7 +208,7 @@ static const struct kind refresh = { "refresh", put_force, take_refreshed, repor
 
 /* ---- all ---- */
 
-static void free_query(struct query *q)
+static void free_query(struct pm_query *q)
 {
     pm_set_free(q->own);
     timer_free(q->timer);
@@ -217,7 +217,7 @@ static void free_query(struct query *q)
 }
 
 /* That one knows nothing of it matters when nobody does. */
-static void collect_problems(struct query *q)
+static void collect_problems(struct pm_query *q)
 {
     bool found = q->kind != &fetch;
 
@@ -230,14 +230,14 @@ static void collect_problems(struct query *q)
 
 static void conclude(void *ctx)
 {
-    struct query *q = ctx;
+    struct pm_query *q = ctx;
 
     collect_problems(q);
     q->kind->report(q);
     free_query(q);
 }
 
-static void all_answered(struct query *q)
+static void all_answered(struct pm_query *q)
 {
     if (q->own)
         pm_set_close(q->own, conclude, q);
@@ -262,13 +262,13 @@ static void on_answer(void *ctx, yyjson_val *result, const struct error *why)
         all_answered(a->q);
 }
 
-static struct query *new_query(struct loop *l, const struct query_opts *o,
-                               const struct kind *kind, void *ctx)
+static struct pm_query *new_query(struct loop *l, const struct query_opts *o,
+                                  const struct kind *kind, void *ctx)
 {
-    struct query *q = NEW(struct query);
+    struct pm_query *q = NEW(struct pm_query);
     struct workspace any = *o->workspace;
 
-    *q = (struct query){ .loop = l, .kind = kind, .ctx = ctx };
+    *q = (struct pm_query){ .loop = l, .kind = kind, .ctx = ctx };
     q->timer = timer_new(l, conclude, q);
     q->root = arena_z(&q->arena, o->workspace->root);
     q->cache_dir = arena_z(&q->arena, str_of(o->dirs->cache));
@@ -281,7 +281,7 @@ static struct query *new_query(struct loop *l, const struct query_opts *o,
 
 static void ask_one(struct ask *a, const struct query_opts *o)
 {
-    struct query *q = a->q;
+    struct pm_query *q = a->q;
     auto_buf params = BUF(MAX_PARAMS);
     struct jw w = jw_to(&params);
 
@@ -299,7 +299,7 @@ static void ask_one(struct ask *a, const struct query_opts *o)
 }
 
 /* All of them, or the one that the id names. */
-static void ask(struct query *q, const struct query_opts *o)
+static void ask(struct pm_query *q, const struct query_opts *o)
 {
     struct str only = q->id.pm;
     bool known = !only.n;
@@ -320,10 +320,10 @@ static void ask(struct query *q, const struct query_opts *o)
         all_answered(q);
 }
 
-struct query *query_search(struct loop *l, const struct query_opts *o, struct str words,
+struct pm_query *pm_search(struct loop *l, const struct query_opts *o, struct str words,
                            void (*done)(void *ctx, const struct query_found *found), void *ctx)
 {
-    struct query *q = new_query(l, o, &search, ctx);
+    struct pm_query *q = new_query(l, o, &search, ctx);
 
     q->done.search = done;
     q->words = arena_str(&q->arena, utf8_cut(words, QUERY_MAX_WORDS));
@@ -331,11 +331,11 @@ struct query *query_search(struct loop *l, const struct query_opts *o, struct st
     return q;
 }
 
-struct query *query_fetch(struct loop *l, const struct query_opts *o,
+struct pm_query *pm_fetch(struct loop *l, const struct query_opts *o,
                           const struct package_id *id, enum update_level level,
                           void (*done)(void *ctx, const struct fetched *found), void *ctx)
 {
-    struct query *q = new_query(l, o, &fetch, ctx);
+    struct pm_query *q = new_query(l, o, &fetch, ctx);
 
     q->done.fetch = done;
     q->level = level;
@@ -345,11 +345,11 @@ struct query *query_fetch(struct loop *l, const struct query_opts *o,
     return q;
 }
 
-struct query *query_refresh(struct loop *l, const struct query_opts *o, enum update_level level,
+struct pm_query *pm_refresh(struct loop *l, const struct query_opts *o, enum update_level level,
                             bool force, void (*done)(void *ctx, const struct strs *problems),
                             void *ctx)
 {
-    struct query *q = new_query(l, o, &refresh, ctx);
+    struct pm_query *q = new_query(l, o, &refresh, ctx);
 
     q->done.refresh = done;
     q->level = level;
@@ -358,7 +358,7 @@ struct query *query_refresh(struct loop *l, const struct query_opts *o, enum upd
     return q;
 }
 
-void query_cancel(struct query *q)
+void pm_query_cancel(struct pm_query *q)
 {
     if (!q)
         return;

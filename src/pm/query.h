@@ -54,22 +54,22 @@ struct fetched {
     size_t nproblems;
 };
 
-struct query;
+struct pm_query;
 
 /* Each calls `done` once, never from inside; what it is given is valid during the call. */
-struct query *query_search(struct loop *l, const struct query_opts *o, struct str words,
+struct pm_query *pm_search(struct loop *l, const struct query_opts *o, struct str words,
                            void (*done)(void *ctx, const struct query_found *found), void *ctx);
 
 /* id->pm empty: every package manager; id->version: a requirement or empty. */
-struct query *query_fetch(struct loop *l, const struct query_opts *o,
+struct pm_query *pm_fetch(struct loop *l, const struct query_opts *o,
                           const struct package_id *id, enum update_level level,
                           void (*done)(void *ctx, const struct fetched *found), void *ctx);
 
 /* `refresh` of each that offers it; the problems say what failed. */
-struct query *query_refresh(struct loop *l, const struct query_opts *o, enum update_level level,
+struct pm_query *pm_refresh(struct loop *l, const struct query_opts *o, enum update_level level,
                             bool force, void (*done)(void *ctx, const struct strs *problems),
                             void *ctx);
 
-void query_cancel(struct query *q); /* `done` is not called; NULL is accepted */
+void pm_query_cancel(struct pm_query *q); /* `done` is not called; NULL is accepted */
 
 #endif

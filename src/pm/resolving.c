@@ -15,7 +15,7 @@ struct resolving {
     struct resolving_opts o;
     struct resolver *resolver; /* NULL once done */
     struct pm_set *own;        /* without o.pms */
-    struct query *refresh;
+    struct pm_query *refresh;
     struct deps_query *deps;
     struct offers *offers;
     struct resolution *res; /* finished, while our processes end */
@@ -95,7 +95,7 @@ static void refresh(struct resolving *r)
                             .pms = pms(r) };
 
     r->refresh =
-        query_refresh(r->loop, &q, r->o.level, r->o.level == UPDATE_FETCH, on_refreshed, r);
+        pm_refresh(r->loop, &q, r->o.level, r->o.level == UPDATE_FETCH, on_refreshed, r);
 }
 
 struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o,
@@ -147,7 +147,7 @@ void resolving_cancel(struct resolving *r)
 {
     if (!r)
         return;
-    query_cancel(r->refresh);
+    pm_query_cancel(r->refresh);
     deps_cancel(r->deps);
     resolve_cancel(r->resolver);
     resolution_free(r->res);

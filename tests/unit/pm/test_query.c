@@ -84,7 +84,7 @@ static void search(struct bench *b, const char *words)
     struct query_opts o = opts(b);
     int before = b->answers;
 
-    query_search(b->c.loop, &o, str_of(words), on_hits, b);
+    pm_search(b->c.loop, &o, str_of(words), on_hits, b);
     wait_answer(b, before);
 }
 
@@ -95,7 +95,7 @@ static void fetch(struct bench *b, const char *pm, const char *name, const char 
     struct package_id id = { str_of(pm), str_of(name), str_of(version) };
     int before = b->answers;
 
-    query_fetch(b->c.loop, &o, &id, level, on_fetched, b);
+    pm_fetch(b->c.loop, &o, &id, level, on_fetched, b);
     wait_answer(b, before);
 }
 
@@ -104,7 +104,7 @@ static void refresh(struct bench *b, enum update_level level, bool force)
     struct query_opts o = opts(b);
     int before = b->answers;
 
-    query_refresh(b->c.loop, &o, level, force, on_refreshed, b);
+    pm_refresh(b->c.loop, &o, level, force, on_refreshed, b);
     wait_answer(b, before);
 }
 
@@ -278,18 +278,18 @@ static void a_cancelled_query_is_never_answered(void **state)
 
     for (int own = 0; own < 2; own++) {
         struct query_opts o;
-        struct query *q;
+        struct pm_query *q;
 
         set_up(&b);
         b.own = own;
         catalog_add(&b.c, "a", "{\"search\":{\"result\":[]}}");
         o = opts(&b);
-        q = query_search(b.c.loop, &o, STR("x"), on_never, NULL);
-        query_cancel(q);
+        q = pm_search(b.c.loop, &o, STR("x"), on_never, NULL);
+        pm_query_cancel(q);
         run_for(b.c.loop, 200);
         tear_down(&b);
     }
-    query_cancel(NULL);
+    pm_query_cancel(NULL);
 }
 
 int main(void)
