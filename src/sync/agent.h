@@ -70,6 +70,38 @@ struct sync_shape {
 
 #define SHAPE_MAX 6
 
+/* How our hooks stand in an agent's file (HK-1). A handler is what holds the command, a group
+ * an object {"matcher":..,"hooks":[handlers]}. */
+enum hooks_form {
+    HOOKS_NONE,
+    HOOKS_GROUPED, /* <container>.<Event>[]: groups */
+    HOOKS_FLAT,    /* <container>.<event>[]: handlers */
+    HOOKS_MIXED,   /* groups of the events about tools, handlers of others */
+};
+
+/* A member of the root that must be there, too. */
+struct hooks_also {
+    const char *key, *json;
+    bool in_project; /* only in the project's file */
+};
+
+#define HOOKS_ALSO_MAX 4
+
+/* Members but for the command are put in with an entry and are the user's then. NULL, 0: none.
+ */
+struct agent_hooks {
+    enum hooks_form form;
+    struct sync_path project, user;
+    const char *container; /* key of the root */
+    const char *command;   /* the key of a handler's command */
+    const char *type, *name;
+    const char *matcher;
+    const char *timeout_key;
+    int timeout;
+    struct hooks_also also[HOOKS_ALSO_MAX]; /* ends with key NULL, or full */
+    const char *note;                       /* said whenever they are registered */
+};
+
 struct agent {
     const char *name;  /* in config.toml and on the command line */
     const char *title; /* for people */
@@ -81,8 +113,12 @@ struct agent {
     struct sync_shape shape[SHAPE_MAX]; /* ends with key NULL, or full */
     const char *const *args;            /* ends with NULL */
     bool lock_dir;                      /* of the user file (security.md 3.6) */
-    const char *note;                   /* said once whenever its entry is configured; NULL */
-    const char *project_note;           /* said beside a project file; NULL */
+    /* Directories of skills (SY-12): the one in a project, and the user's, which is never
+     * written. The same directory may be several agents'. */
+    struct sync_path skills, user_skills;
+    struct agent_hooks hooks; /* its events: plugins/hook_wire.h */
+    const char *note;         /* said once whenever its entry is configured; NULL */
+    const char *project_note; /* said beside a project file; NULL */
 };
 
 /* Where entries of ours once stood and no agent reads them (SY-9). */

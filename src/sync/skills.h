@@ -19,10 +19,7 @@
 #include "plugins/skills_active.h"
 #include "sync/sync.h"
 
-#define SKILL_COPY_MAX_FILES 5000 /* entries of one skill, directories included */
-#define SKILL_COPY_MAX_BYTES ((uint64_t)128 << 20)
-#define SKILL_COPY_MAX_DEPTH 32
-#define SKILLS_LOCK_MS       10000 /* waiting for another sync of this project */
+#define SKILLS_LOCK_MS 10000 /* waiting for another sync of this project */
 
 struct sync_skills {
     const struct active_skills *active;
