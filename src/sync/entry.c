@@ -232,8 +232,8 @@ static bool put_all(const struct entry *t, struct chain *c, bool *ret_new, struc
     return true;
 }
 
-bool entry_put(const struct entry *t, struct str text, struct buf *out, const char **ret_what,
-               struct error *e)
+bool sync_entry_put(const struct entry *t, struct str text, struct buf *out,
+                    const char **ret_what, struct error *e)
 {
     struct chain c = { t->agent->format, BUF(out->max), BUF(out->max) };
     bool is_new, ok;
@@ -272,8 +272,8 @@ static bool is_ours(yyjson_val *entry)
     return false;
 }
 
-bool entry_take(const struct entry_place *p, struct str text, struct buf *out,
-                const char **ret_what, struct error *e)
+bool sync_entry_take(const struct entry_place *p, struct str text, struct buf *out,
+                     const char **ret_what, struct error *e)
 {
     struct edit_at at =
         p->container ? EDIT_AT({ p->container }, { SYNC_ENTRY }) : EDIT_AT({ SYNC_ENTRY });

@@ -22,15 +22,15 @@ struct entry {
  * right already; what it says in `enabled` is the user's, as are variables that are not
  * carried. *ret_what: what was done, a constant; NULL when nothing had to be.
  */
-bool entry_put(const struct entry *t, struct str text, struct buf *out, const char **ret_what,
-               struct error *e);
+bool sync_entry_put(const struct entry *t, struct str text, struct buf *out,
+                    const char **ret_what, struct error *e);
 
 /* Takes it out of the container (NULL: the root) when it is one that runs a symposium. */
 struct entry_place {
     enum sync_format format;
     const char *container;
 };
-bool entry_take(const struct entry_place *p, struct str text, struct buf *out,
-                const char **ret_what, struct error *e);
+bool sync_entry_take(const struct entry_place *p, struct str text, struct buf *out,
+                     const char **ret_what, struct error *e);
 
 #endif

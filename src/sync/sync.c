@@ -54,21 +54,26 @@ struct strs sync_agents_detect(struct arena *a, const struct sync_env *env)
 static bool run_put(void *ctx, struct str text, struct buf *out, const char **ret_what,
                     struct error *e)
 {
-    return entry_put(ctx, text, out, ret_what, e);
+    return sync_entry_put(ctx, text, out, ret_what, e);
 }
 
 static bool run_take(void *ctx, struct str text, struct buf *out, const char **ret_what,
                      struct error *e)
 {
-    return entry_take(ctx, text, out, ret_what, e);
+    return sync_entry_take(ctx, text, out, ret_what, e);
 }
 
-static bool is_configured(const struct sync_job *job, const struct agent *g)
+static bool names(const struct strs *l, const char *agent)
 {
-    for (size_t i = 0; i < job->agents.n; i++)
-        if (str_is(job->agents.v[i], g->name))
+    for (size_t i = 0; i < l->n; i++)
+        if (str_is(l->v[i], agent))
             return true;
     return false;
+}
+
+static bool is_concerned(const struct sync_job *job, const char *agent)
+{
+    return !job->only.n || names(&job->only, agent);
 }
 
 static void plan_take(struct sync_plan *p, const char *agent, const char *path,
@@ -137,7 +142,9 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
     for (size_t i = 0; i < sync_agents_n; i++) {
         const struct agent *g = &sync_agents[i];
 
-        if (is_configured(job, g))
+        if (!is_concerned(job, g->name))
+            continue;
+        if (names(&job->agents, g->name))
             plan_put(p, job, g, command, r);
         else
             plan_drop(p, job, g);
@@ -145,6 +152,8 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
     for (size_t i = 0; i < sync_former_places_n; i++) {
         const struct former_place *f = &sync_former_places[i];
 
+        if (!is_concerned(job, f->agent))
+            continue;
         plan_take(p, f->agent, sync_path_of(p->a, job->env, f->path),
                   (struct entry_place){ f->format, f->container }, false);
     }

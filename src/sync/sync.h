@@ -15,6 +15,7 @@ struct sync_job {
     const struct dirs *dirs;
     const struct sync_env *env;
     struct strs agents;    /* configured ones, by name; every other one loses its entry */
+    struct strs only;      /* no agent but these is touched; empty: all */
     bool project;          /* into the project's files; false: the user's */
     bool dry_run;          /* write nothing; the report holds diffs */
     int tool_timeout_secs; /* `script-timeout-secs` + 10, for agents with a shorter default */

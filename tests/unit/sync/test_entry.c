@@ -73,13 +73,13 @@ static void check_row(const struct row *r)
     auto_buf out = BUF(1 << 16), again = BUF(1 << 16);
     struct error e = { 0 };
 
-    if (!entry_put(&t, str_of(before), &out, &done, &e))
+    if (!sync_entry_put(&t, str_of(before), &out, &done, &e))
         fail_msg("%s: %s", r->what, e.msg);
     if (strcmp(buf_z(&out), after) != 0)
         fail_msg("%s:\n%s\n-- instead of --\n%s", r->what, buf_z(&out), after);
     assert_string_equal(done ? done : "", r->done ? r->done : "");
     /* Idempotent to the byte. */
-    assert_true(entry_put(&t, buf_str(&out), &again, &done, NULL));
+    assert_true(sync_entry_put(&t, buf_str(&out), &again, &done, NULL));
     assert_null(done);
     assert_str(buf_str(&again), buf_z(&out));
 }
@@ -288,7 +288,7 @@ static void a_wrong_container_is_an_error_with_its_place(void **state) /* SY-5, 
         auto_buf out = BUF(1 << 16);
         struct error e = { 0 };
 
-        assert_false(entry_put(&t, str_of(rows[i].text), &out, &done, &e));
+        assert_false(sync_entry_put(&t, str_of(rows[i].text), &out, &done, &e));
         assert_int_equal(e.kind, ERR_INVALID);
         assert_has(e.msg, rows[i].error);
         assert_int_equal(out.n, 0);
@@ -329,7 +329,7 @@ static void only_what_runs_a_symposium_is_taken_out(void **state) /* SY-9 */
         auto_buf out = BUF(1 << 16);
         const char *done;
 
-        assert_true(entry_take(&p, str_of(rows[i].before), &out, &done, NULL));
+        assert_true(sync_entry_take(&p, str_of(rows[i].before), &out, &done, NULL));
         assert_str(buf_str(&out), rows[i].after ? rows[i].after : rows[i].before);
         assert_int_equal(done != NULL, rows[i].after != NULL);
     }
