@@ -25,8 +25,8 @@ struct syncing_opts {
     const char *start_dir; /* cwd or --workspace, canonical */
     /* CL-2: none connects nowhere; check looks for newer; fetch gets all anew. */
     enum update_level level;
-    bool missing; /* with none: what was never fetched or installed is, all the same */
-    bool dry_run; /* no agent's file and no skill is written */
+    bool missing;       /* with none: what was never fetched or installed is, all the same */
+    bool dry_run;       /* no agent's file and no skill is written */
     struct strs only;   /* agents by name: no other one is touched; empty: all configured */
     struct pm_set *pms; /* the run's processes; NULL: started for this, ended before `done` */
     int timeout_ms;     /* of one request to a package manager; 0: PM_TIMEOUT_MS */
