@@ -591,7 +591,7 @@ bool rewrite_file(const struct rewrite *r, enum rewrite_end *ret, struct buf *ol
 {
     auto_arena a = ARENA;
     auto_buf spare_old = BUF(REWRITE_MAX_BYTES), spare_new = BUF(REWRITE_MAX_BYTES);
-    struct target t = { .r = r, .a = &a, .path = r->path };
+    struct target t = { .r = r, .a = &a, .path = r->path, .journal = "", .backups = "" };
     struct error why = { 0 };
 
     *ret = REWRITE_SAME;
