@@ -12,7 +12,7 @@
 
 static const char *const builtin[] = { "cargo" };
 
-static bool concerns(struct str name, const struct workspace *w)
+bool pm_concerns(struct str name, const struct workspace *w)
 {
     if (str_is(name, "cargo"))
         return w->cargo;
@@ -66,15 +66,19 @@ static void add_builtin(struct pm_programs *ret, struct arena *a, const char *na
     ARENA_PUSH(a, ret) = p;
 }
 
-/* What an entry asks for that only acquisition could give; NULL when there is nothing of the
- * kind. */
-static const char *unsupported(const struct installation *how)
+/* An entry as the only installation of a plugin whose manifest is config.toml. */
+bool pm_install_plan(struct install_plan *ret, struct arena *a, const struct dirs *dirs,
+                     const struct pm_config *c, struct error *e)
 {
-    if (how->source != INSTALL_NONE)
-        return "source";
-    if (how->requirements.n)
-        return "requirements";
-    return how->install_commands.n ? "install_commands" : NULL;
+    struct plugin *owner = ARENA_NEW(a, struct plugin);
+    struct installation how = c->how;
+
+    how.name = c->name;
+    how.requirements = (struct strs){ 0 };
+    owner->name = c->name;
+    owner->dir = str_of(dirs->config);
+    ARENA_PUSH(a, &owner->installations) = how;
+    return install_plan_make(ret, a, owner, &(struct install_use){ .name = c->name }, e);
 }
 
 /* Relative to the directory of config.toml; a bare name that is not there is searched in PATH.
@@ -102,20 +106,45 @@ static const char *const *make_argv(struct arena *a, const struct pm_program *p,
     return argv;
 }
 
+static bool acquires(const struct installation *how)
+{
+    return how->source != INSTALL_NONE || how->install_commands.n;
+}
+
+/* What was acquired, as it is there now. */
+static void find_acquired(struct pm_program *p, struct arena *a, const struct dirs *dirs,
+                          const struct pm_config *c)
+{
+    struct install_plan plan;
+    struct strs words = { 0 };
+    struct error why = { 0 };
+    const char **argv;
+
+    if (!pm_install_plan(&plan, a, dirs, c, &why) ||
+        !install_plan_argv(a, &plan, dirs->cache, &words, &why)) {
+        p->problem = str_of(arena_printf(a, "package manager '%s': %s", p->name, why.msg));
+        return;
+    }
+    p->argv = argv = ARENA_ARRAY(a, const char *, words.n + 1);
+    for (size_t i = 0; i < words.n; i++)
+        argv[i] = arena_z(a, words.v[i]);
+    p->file = c->how.script.n && str_is(words.v[0], "/bin/sh") ? argv[1] : argv[0];
+}
+
 static void add_configured(struct pm_programs *ret, struct arena *a, const struct dirs *dirs,
                            const struct pm_config *c)
 {
     struct pm_program p = { .name = arena_z(a, c->name), .pass_env = &c->pass_env };
     struct str file = c->how.script.n ? c->how.script : c->how.executable;
-    const char *key = unsupported(&c->how);
 
-    if (!key && file.n)
+    if (acquires(&c->how))
+        find_acquired(&p, a, dirs, c);
+    else if (file.n)
         p.file = find_file(a, dirs, file);
-    if (p.file)
+    if (p.file && !p.argv)
         p.argv = make_argv(a, &p, &c->how);
-    else if (key)
-        p.problem = str_of(
-            arena_printf(a, "package manager '%s': '%s' is not supported yet", p.name, key));
+    else if (p.file || p.problem.n)
+        ; /* acquired, or why not */
     else if (file.n)
         p.problem = str_of(arena_printf(a, "package manager '%s': '%.*s' is not in PATH",
                                         p.name, STR_F(file)));
@@ -140,11 +169,12 @@ void pm_locate(struct pm_programs *ret, struct arena *a, const struct dirs *dirs
     for (size_t i = 0; i < config->pms.n; i++) {
         const struct pm_config *c = &config->pms.v[i];
 
-        if (!has_program(ret, c->name) && concerns(c->name, workspace))
+        if (!has_program(ret, c->name) && pm_concerns(c->name, workspace))
             add_configured(ret, a, dirs, c);
     }
     for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
-        if (!has_program(ret, str_of(builtin[i])) && concerns(str_of(builtin[i]), workspace))
+        if (!has_program(ret, str_of(builtin[i])) &&
+            pm_concerns(str_of(builtin[i]), workspace))
             add_builtin(ret, a, builtin[i]);
     if (ret->n)
         qsort(ret->v, ret->n, sizeof *ret->v, by_name);

@@ -9,6 +9,7 @@
 
 #include "plugins/config.h"
 #include "plugins/dirs.h"
+#include "plugins/installation.h"
 #include "plugins/workspace.h"
 
 struct pm_program {
@@ -26,7 +27,13 @@ struct pm_programs {
 
 /* `cargo` is asked only where there is a Cargo manifest, `npm` only where there is a
  * package.json; others always. */
+bool pm_concerns(struct str name, const struct workspace *w);
 void pm_locate(struct pm_programs *ret, struct arena *a, const struct dirs *dirs,
                const struct config *config, const struct workspace *workspace);
+
+/* What has to be there before an entry's program can run; pm/acquire.h brings it in. False with
+ * *e when there is nothing to run. */
+bool pm_install_plan(struct install_plan *ret, struct arena *a, const struct dirs *dirs,
+                     const struct pm_config *c, struct error *e);
 
 #endif

@@ -5,21 +5,24 @@
 
 #include "base/mem.h"
 #include "loop/timer.h"
+#include "pm/acquire_all.h"
 #include "pm/query.h"
 
 /*
- *   begin ─ refresh (check, fetch only) ─ deps ─ resolve with offers ─ processes end ─ done
+ *   begin ─ acquire, refresh (check, fetch only) ─ deps ─ resolve with offers ─ processes end
+ *   ─ done
  */
 struct resolving {
     struct loop *loop;
     struct resolving_opts o;
     struct resolver *resolver; /* NULL once done */
     struct pm_set *own;        /* without o.pms */
+    struct acquire_all *acquire;
     struct pm_query *refresh;
     struct deps_query *deps;
     struct offers *offers;
     struct resolution *res; /* finished, while our processes end */
-    struct strs problems;   /* of the refresh */
+    struct strs problems;   /* of what comes before the dependencies */
     struct arena arena;
     void (*done)(void *ctx, struct resolution *res);
     void *ctx;
@@ -76,13 +79,18 @@ static void find_deps(struct resolving *r)
     r->deps = deps_find(r->loop, &d, on_deps, r);
 }
 
+static void add_problems(struct resolving *r, const struct strs *problems)
+{
+    for (size_t i = 0; i < problems->n; i++)
+        ARENA_PUSH(&r->arena, &r->problems) = arena_str(&r->arena, problems->v[i]);
+}
+
 static void on_refreshed(void *ctx, const struct strs *problems)
 {
     struct resolving *r = ctx;
 
     r->refresh = NULL;
-    for (size_t i = 0; i < problems->n; i++)
-        ARENA_PUSH(&r->arena, &r->problems) = arena_str(&r->arena, problems->v[i]);
+    add_problems(r, problems);
     find_deps(r);
 }
 
@@ -98,6 +106,43 @@ static void refresh(struct resolving *r)
         pm_refresh(r->loop, &q, r->o.level, r->o.level == UPDATE_FETCH, on_refreshed, r);
 }
 
+/* Behind the acquisition: which programs there are is looked up once. */
+static void begin_packages(struct resolving *r)
+{
+    struct offers_opts oo = { .dirs = r->o.dirs,
+                              .config = resolve_config(r->resolver),
+                              .workspace = resolve_workspace(r->resolver),
+                              .write_cache = !r->o.read_only_cache,
+                              .level = r->o.level,
+                              .timeout_ms = r->o.timeout_ms,
+                              .pms = pms(r) };
+
+    r->offers = offers_new(r->loop, &oo);
+    resolve_packages(r->resolver, offers_source(r->offers));
+    if (r->o.level == UPDATE_NONE)
+        find_deps(r);
+    else
+        refresh(r);
+}
+
+static void on_acquired(void *ctx, const struct strs *problems)
+{
+    struct resolving *r = ctx;
+
+    r->acquire = NULL;
+    add_problems(r, problems);
+    begin_packages(r);
+}
+
+static void acquire(struct resolving *r)
+{
+    static const struct acquire_all_ops ops = { .done = on_acquired };
+    struct acquire_all_opts o = { .cache_dir = r->o.dirs->cache, .level = r->o.level };
+
+    r->acquire = acquire_package_managers(r->loop, &o, r->o.dirs, resolve_config(r->resolver),
+                                          resolve_workspace(r->resolver), &ops, r);
+}
+
 struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o,
                                   void (*done)(void *ctx, struct resolution *res), void *ctx,
                                   struct error *e)
@@ -107,10 +152,6 @@ struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o
                                .shell_timeout_ms = o->shell_timeout_ms,
                                .read_only_cache = o->read_only_cache };
     struct resolver *resolver = resolve_begin(l, &ro, e);
-    struct offers_opts oo = { .dirs = o->dirs,
-                              .write_cache = !o->read_only_cache,
-                              .level = o->level,
-                              .timeout_ms = o->timeout_ms };
     struct resolving *r;
 
     if (!resolver)
@@ -121,15 +162,10 @@ struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o
     };
     if (!o->pms)
         r->own = pm_set_new(l);
-    oo.config = resolve_config(resolver);
-    oo.workspace = resolve_workspace(resolver);
-    oo.pms = pms(r);
-    r->offers = offers_new(l, &oo);
-    resolve_packages(resolver, offers_source(r->offers));
     if (o->level == UPDATE_NONE)
-        find_deps(r);
+        begin_packages(r);
     else
-        refresh(r);
+        acquire(r);
     return r;
 }
 
@@ -147,6 +183,7 @@ void resolving_cancel(struct resolving *r)
 {
     if (!r)
         return;
+    acquire_all_cancel(r->acquire);
     pm_query_cancel(r->refresh);
     deps_cancel(r->deps);
     resolve_cancel(r->resolver);

@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 
 #include "lockdown/keeper.h"
-#include "pm/acquire.h"
+#include "pm/acquire_all.h"
+#include "pm/locate.h"
 
 #define PATIENCE_MS 20000
 
@@ -718,6 +719,134 @@ static void two_in_one_process_do_it_once(void **state)
     tear_down(&b);
 }
 
+/* ---- all that plugins and package managers need ---- */
+
+static void on_all(void *ctx, const struct strs *problems)
+{
+    struct bench *b = ctx;
+
+    join(&b->problems, problems);
+    loop_stop(b->loop);
+}
+
+static const struct acquire_all_ops all_ops = { on_progress, on_all };
+
+static void run_plugins(struct bench *b, enum update_level level, bool session_start)
+{
+    const struct plugin *p = &b->plugin;
+
+    buf_clear(&b->progress);
+    acquire_plugins(b->loop,
+                    &(struct acquire_all_opts){
+                        .cache_dir = b->cache, .level = level, .session_start = session_start },
+                    &p, 1, &all_ops, b);
+    run_until_stopped(b->loop, PATIENCE_MS);
+}
+
+/* A plugin with one of each: what each brings notes itself in `made`. */
+static void add_one_of_each(struct bench *b)
+{
+    struct arena *a = &b->scratch.arena;
+    static const char *const names[] = { "server", "need", "hook", "predicate", "command" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        add_commands(b, names[i], "", arena_printf(a, "echo %s >>made", names[i]));
+        b->plugin.installations.v[i].executable = STR("./x");
+    }
+    ARENA_PUSH(a, &b->plugin.servers) = (struct server_def){ .name = STR("s"),
+                                                             .installation = STR("server"),
+                                                             .requirements = words(b, "need") };
+    ARENA_PUSH(a, &b->plugin.hooks) = (struct hook){ .name = STR("h"), .command = STR("hook") };
+    ARENA_PUSH(a, &b->plugin.predicates) =
+        (struct custom_predicate){ .name = STR("p"), .command = STR("predicate") };
+    ARENA_PUSH(a, &b->plugin.subcommands) =
+        (struct subcommand){ .name = STR("c"), .command = STR("command") };
+}
+
+static void sync_acquires_all_that_a_plugin_names(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    add_one_of_each(&b);
+    run_plugins(&b, UPDATE_NONE, false);
+    assert_has(buf_z(&b.problems),
+               "plugin 'p', server 's': installation 'server': it is not there yet");
+    assert_false(file_exists(b.cache));
+    run_plugins(&b, UPDATE_CHECK, false);
+    assert_string_equal(buf_z(&b.problems), "");
+    assert_string_equal(text_of(&b, "plugin/made"), "need\nserver\nhook\npredicate\ncommand\n");
+    run_plugins(&b, UPDATE_CHECK, false);
+    assert_int_equal(lines_in(&b, "plugin/made"), 5);
+    tear_down(&b);
+}
+
+/* MS-59: requirements, and what has no first use that could wait; a program that is there is
+ * only brought up to date. */
+static void the_start_of_a_session_acquires_what_cannot_wait(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    add_one_of_each(&b);
+    run_plugins(&b, UPDATE_CHECK, true);
+    assert_string_equal(buf_z(&b.problems), "");
+    assert_string_equal(text_of(&b, "plugin/made"), "need\nhook\npredicate\n");
+    run_well(&b, "server", UPDATE_CHECK);
+    b.plugin.installations.v[0].install_commands.v[0] = STR("exit 1");
+    run_plugins(&b, UPDATE_CHECK, true); /* not there as it is now: nothing is tried */
+    assert_string_equal(buf_z(&b.problems), "");
+    tear_down(&b);
+}
+
+static void one_failure_does_not_stop_the_rest(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    add_one_of_each(&b);
+    b.plugin.installations.v[0].install_commands.v[0] = STR("exit 4");
+    b.plugin.installations.v[2].requirements = words(&b, "hook");
+    run_plugins(&b, UPDATE_CHECK, false);
+    assert_has(buf_z(&b.problems),
+               "plugin 'p', server 's': installation 'server': 'exit 4' exited with");
+    assert_has(buf_z(&b.problems), "plugin 'p', hook 'h': installations require each other");
+    assert_string_equal(text_of(&b, "plugin/made"), "need\npredicate\ncommand\n");
+    tear_down(&b);
+}
+
+/* PM-11, PL-11 */
+static void a_package_manager_may_be_installed_too(void **state)
+{
+    struct bench b;
+    struct config c = { 0 };
+    struct workspace ws = { .root = STR("/") };
+    struct pm_programs found;
+
+    set_up(&b);
+    b.dirs.config = scratch_path(&b.scratch, "plugin");
+    ARENA_PUSH(&b.scratch.arena, &c.pms) = (struct pm_config){
+        .name = STR("x"),
+        .how = { .source = INSTALL_CARGO, .crate = STR("pm-x"), .args = words(&b, "--go") }
+    };
+    pm_locate(&found, &b.scratch.arena, &b.dirs, &c, &ws);
+    assert_int_equal(found.n, 1);
+    assert_null(found.v[0].argv);
+    assert_str(found.v[0].problem,
+               "package manager 'x': installation 'x' is not there yet; run 'symposium sync'");
+    acquire_package_managers(
+        b.loop, &(struct acquire_all_opts){ .cache_dir = b.cache, .level = UPDATE_CHECK },
+        &b.dirs, &c, &ws, &all_ops, &b);
+    run_until_stopped(b.loop, PATIENCE_MS);
+    assert_string_equal(buf_z(&b.problems), "");
+    pm_locate(&found, &b.scratch.arena, &b.dirs, &c, &ws);
+    assert_string_equal(found.v[0].argv[0],
+                        scratch_path(&b.scratch, "cache/binaries/pm-x/latest/bin/pm-x"));
+    assert_string_equal(found.v[0].argv[1], "--go");
+    assert_string_equal(found.v[0].file, found.v[0].argv[0]);
+    tear_down(&b);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -738,6 +867,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_url_that_git_could_misread_is_an_error),
         cmocka_unit_test(processes_that_want_the_same_do_it_once),
         cmocka_unit_test(two_in_one_process_do_it_once),
+        cmocka_unit_test(sync_acquires_all_that_a_plugin_names),
+        cmocka_unit_test(the_start_of_a_session_acquires_what_cannot_wait),
+        cmocka_unit_test(one_failure_does_not_stop_the_rest),
+        cmocka_unit_test(a_package_manager_may_be_installed_too),
     };
 
     if (argc > 1 && strcmp(argv[1], "keeper") == 0)

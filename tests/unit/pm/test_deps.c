@@ -464,8 +464,8 @@ static void an_entry_that_cannot_run_says_why(void **state)
         struct installation how;
         const char *problem;
     } cases[] = {
-        { { .source = INSTALL_CARGO, .executable = { "x", 1 } },
-          "package manager 'x': 'source' is not supported yet" },
+        { { .source = INSTALL_CARGO, .crate = { "x", 1 } },
+          "package manager 'x': installation 'x' is not there yet; run 'symposium sync'" },
         { { .executable = { "no-such-program-anywhere", 24 } },
           "'no-such-program-anywhere' is not in PATH" },
         { { .executable = { "./gone", 6 } }, "config/gone" },
