@@ -75,7 +75,7 @@ static bool take_option(struct args *ret, int argc, char **argv, int *at, struct
 
 /* The place of the command's name: the first word that is no global option and no value of one.
  */
-static int find_command(int argc, char **argv)
+int args_command_at(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         struct spelling s = spell(argv[i]);
@@ -91,7 +91,7 @@ static int find_command(int argc, char **argv)
 
 bool args_parse(struct args *ret, struct arena *a, int argc, char **argv, struct error *e)
 {
-    int name_at = find_command(argc, argv);
+    int name_at = args_command_at(argc, argv);
     bool ended = false;
 
     *ret = (struct args){ .words = ARENA_ARRAY(a, const char *, (size_t)argc + 1),

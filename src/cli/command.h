@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "plugins/dirs.h"
+#include "pm/git.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -27,12 +28,21 @@ struct option {
 };
 
 /* What completion offers for words that are no options. */
-enum word_kind { WORD_NONE, WORD_FILE, WORD_COMMAND, WORD_SHELL, WORD_DIR, WORD_DIRS };
+enum word_kind {
+    WORD_NONE,
+    WORD_FILE,
+    WORD_COMMAND,
+    WORD_SHELL,
+    WORD_DIR,
+    WORD_DIRS,
+    WORD_ACTION, /* of `plugin` */
+};
 
 struct args;
 
 struct command {
     const char *name;
+    const char *alias;            /* another name that it answers to, or NULL */
     const char *summary;          /* one line, no capital, no full stop */
     const char *usage;            /* what follows the program's name */
     const char *help;             /* paragraphs, NULL: nothing beyond the summary */
@@ -77,6 +87,9 @@ struct args {
  */
 bool args_parse(struct args *ret, struct arena *a, int argc, char **argv, struct error *e);
 
+/* The place in argv of the command's name; argc when there is none. */
+int args_command_at(int argc, char **argv);
+
 /* The last value given; NULL when absent. `name` is the long name. */
 const char *args_value(const struct args *args, const char *name);
 /* A flag: an option with value does not count (--json '{..}' is no --json). */
@@ -94,14 +107,26 @@ __attribute__((format(printf, 2, 3))) int cli_fail(int status, const char *fmt, 
 /* The same, then the usage of the command; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *c, const char *fmt,
                                                     ...);
+/* -q, -v and --json of this command line, from here on. */
+void cli_set_globals(const struct args *args);
 /* For a server: one line on stderr when stdin is a terminal, where only a person can be. */
 void cli_tell_person(const struct command *c);
+
+/* --update, none without it; *ret_given may be NULL. False after a message. */
+bool cli_update_level(const struct args *args, enum update_level *ret, bool *ret_given);
 
 /* The directories, or NULL after a message. */
 const struct dirs *cli_dirs(struct arena *a);
 /* --workspace DIR or the current directory, canonical; NULL after a message. */
 const char *cli_start_dir(struct arena *a, const struct args *args);
 
+int cmd_init(struct arena *a, const struct args *args);
+int cmd_sync(struct arena *a, const struct args *args);
+int cmd_use(struct arena *a, const struct args *args);
+int cmd_status(struct arena *a, const struct args *args);
+int cmd_search(struct arena *a, const struct args *args);
+int cmd_plugin(struct arena *a, const struct args *args);
+int cmd_package_info(struct arena *a, const struct args *args);
 int cmd_mcp_serve(struct arena *a, const struct args *args);
 int cmd_tools(struct arena *a, const struct args *args);
 int cmd_call(struct arena *a, const struct args *args);

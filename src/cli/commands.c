@@ -4,6 +4,9 @@
 const struct option cli_globals[] = {
     { .name = "--workspace", .value = "DIR", .summary = "as if started in DIR" },
     { .name = "--json", .summary = "for programs: one JSON array of tagged events on stdout" },
+    { .name = "--update",
+      .value = "LEVEL",
+      .summary = "none, check or fetch: what may be asked of registries" },
     { .name = "--quiet", .letter = "-q", .summary = "errors only, no progress line" },
     { .name = "--verbose", .letter = "-v", .summary = "say on stderr what is done" },
     { .name = "--help", .letter = "-h", .summary = "this text" },
@@ -13,6 +16,38 @@ const struct option cli_globals[] = {
 const struct option cli_server_globals[] = {
     { .name = "--help", .letter = "-h", .summary = "this text" },
     { .name = "--version", .letter = "-V", .summary = "version of symposium" },
+    { 0 },
+};
+
+static const struct option init_options[] = {
+    { .name = "--add-agent", .value = "NAME", .summary = "configure this agent; repeatable" },
+    { .name = "--remove-agent", .value = "NAME", .summary = "no longer; repeatable" },
+    { .name = "--hook-scope",
+      .value = "SCOPE",
+      .summary = "global or project: where hooks and entries are written" },
+    { 0 },
+};
+
+static const struct option sync_options[] = {
+    { .name = "--agent", .value = "NAME", .summary = "touch only this agent; repeatable" },
+    { .name = "--dry-run", .summary = "write nothing, show a diff of each file" },
+    { 0 },
+};
+
+static const struct option use_options[] = {
+    { .name = "--global", .summary = "in every workspace, not only in this one" },
+    { .name = "--remove", .summary = "no longer" },
+    { 0 },
+};
+
+static const struct option plugin_options[] = {
+    { .name = "--check-names",
+      .summary = "validate: look up every dependency that is named, over the network" },
+    { 0 },
+};
+
+static const struct option package_info_options[] = {
+    { .name = "--version", .value = "REQ", .summary = "a version or a requirement" },
     { 0 },
 };
 
@@ -75,6 +110,65 @@ static const struct option skills_options[] = {
 };
 
 /* ---- texts, at most 80 columns ---- */
+
+static const char init_help[] =
+    "Chooses the agents that symposium is written into. On a terminal it asks, with\n"
+    "those found here preselected; elsewhere it takes all that are found, unless\n"
+    "agents are configured already. With the options it asks nothing. Agents' files\n"
+    "are written at once where the scope is global; other settings stay.\n";
+
+static const char init_example[] = "  symposium init\n"
+                                   "  symposium init --add-agent claude --add-agent codex\n"
+                                   "  symposium init --remove-agent codex\n";
+
+static const char sync_help[] =
+    "Brings this workspace up to date: registries and what they miss, plugins that\n"
+    "apply, one MCP entry and the hooks in each configured agent's own files, and the\n"
+    "skills that agents read. What else those files hold stays as it is. What was\n"
+    "never fetched is, unless --update none; --update check looks for newer versions,\n"
+    "fetch gets all anew. A package manager that fails is a line, not a failure.\n"
+    "Exit status 1 when a file could not be written.\n";
+
+static const char sync_example[] = "  symposium sync\n"
+                                   "  symposium sync --dry-run\n"
+                                   "  symposium sync --agent claude --update check\n";
+
+static const char use_help[] =
+    "Enables a plugin that does not apply by itself: one embedded in a package, or\n"
+    "one of a registry that names no dependency. NAME may be 'pm:name'. It counts in\n"
+    "this workspace unless --global. [plugins] disable of config.toml beats it.\n";
+
+static const char use_example[] = "  symposium use widget\n"
+                                  "  symposium use npm:@scope/tool --global\n"
+                                  "  symposium use widget --remove\n";
+
+static const char status_help[] =
+    "Workspace, agents, registries, and every plugin with its state and the reason:\n"
+    "active, dormant, candidate (waits for your word), declined, gated, error.\n"
+    "'symposium doctor' says what does not work.\n";
+
+static const char search_help[] =
+    "Plugins of the registries by name, and packages of all package managers.\n"
+    "With --update none only the registries on this machine.\n";
+
+static const char plugin_help[] =
+    "sync [REGISTRY]   fetch the git registries anew, or that one\n"
+    "list              all plugins, by registry\n"
+    "show NAME         what one holds, and whether it applies here\n"
+    "validate PATH     check a plugin, a skill or a whole registry on disk; exit\n"
+    "                  status 0 when all of it is right\n";
+
+static const char plugin_example[] = "  symposium plugin list\n"
+                                     "  symposium plugin show widget\n"
+                                     "  symposium plugin validate ~/my-registry\n";
+
+static const char package_info_help[] =
+    "Where the source of a package is on this machine, fetched if it is not there,\n"
+    "and the skills in it. Of a dependency the version of this workspace counts.\n";
+
+static const char package_info_example[] =
+    "  symposium package-info serde\n"
+    "  symposium package-info npm:left-pad --version 1\n";
 
 static const char tools_help[] =
     "Prints what an agent gets from list_tools: an index of all tools; with SERVERs\n"
@@ -163,6 +257,55 @@ static const char skills_help[] =
 /* ---- the table ---- */
 
 const struct command cli_commands[] = {
+    { .name = "init",
+      .summary = "choose the agents that get symposium",
+      .usage = "init [--add-agent NAME] [--remove-agent NAME] [--hook-scope global|project]",
+      .help = init_help,
+      .example = init_example,
+      .options = init_options,
+      .run = cmd_init },
+    { .name = "sync",
+      .summary = "bring agents' files and skills up to date with this workspace",
+      .usage = "sync [--agent NAME] [--dry-run] [--update none|check|fetch]",
+      .help = sync_help,
+      .example = sync_example,
+      .options = sync_options,
+      .run = cmd_sync },
+    { .name = "use",
+      .summary = "enable a plugin, here or everywhere",
+      .usage = "use NAME [--global] [--remove]",
+      .help = use_help,
+      .example = use_example,
+      .options = use_options,
+      .run = cmd_use },
+    { .name = "status",
+      .summary = "list plugins with their state and the reason",
+      .usage = "status",
+      .help = status_help,
+      .example = "  symposium status\n",
+      .run = cmd_status },
+    { .name = "search",
+      .summary = "find plugins and packages by name",
+      .usage = "search WORD...",
+      .help = search_help,
+      .example = "  symposium search widget\n",
+      .run = cmd_search },
+    { .name = "plugin",
+      .summary = "fetch, list, show and check plugins",
+      .usage = "plugin sync [REGISTRY] | list | show NAME | validate PATH [--check-names]",
+      .help = plugin_help,
+      .example = plugin_example,
+      .options = plugin_options,
+      .words = WORD_ACTION,
+      .run = cmd_plugin },
+    { .name = "package-info",
+      .alias = "crate-info",
+      .summary = "where a package's source is, and its skills",
+      .usage = "package-info NAME [--version REQ]",
+      .help = package_info_help,
+      .example = package_info_example,
+      .options = package_info_options,
+      .run = cmd_package_info },
     { .name = "tools",
       .summary = "list servers and tools of this workspace",
       .usage = "tools [SERVER...] [--query Q] [--full]",

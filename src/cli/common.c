@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <stdarg.h>
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/utf8.h"
 #include "cli/command.h"
@@ -43,6 +44,27 @@ int cli_usage(const struct command *c, const char *fmt, ...)
     va_end(ap);
     fprintf(stderr, "usage: symposium %s\n", c->usage);
     return EXIT_USAGE;
+}
+
+void cli_set_globals(const struct args *args)
+{
+    cli.quiet = args_has(args, "--quiet");
+    cli.verbose = args_has(args, "--verbose");
+    cli.json = args_has(args, "--json");
+    log_set_level(cli.verbose ? LOG_DEBUG : cli.quiet ? LOG_ERROR : LOG_WARN);
+}
+
+bool cli_update_level(const struct args *args, enum update_level *ret, bool *ret_given)
+{
+    const char *given = args_value(args, "--update");
+
+    *ret = UPDATE_NONE;
+    if (ret_given)
+        *ret_given = given != NULL;
+    if (!given || update_level_parse(str_of(given), ret))
+        return true;
+    cli_fail(EXIT_USAGE, "'--update' is none, check or fetch, not '%s'", given);
+    return false;
 }
 
 void cli_tell_person(const struct command *c)

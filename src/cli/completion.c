@@ -50,6 +50,9 @@ static void put_bash_words(FILE *to, const struct command *c)
     case WORD_SHELL:
         fputs("bash zsh", to);
         break;
+    case WORD_ACTION:
+        fputs("sync list show validate", to);
+        break;
     case WORD_COMMAND:
         for (const struct command *o = cli_commands; o->name; o++)
             fprintf(to, "%s%s", o == cli_commands ? "" : " ", o->name);
@@ -63,6 +66,7 @@ static const char *bash_files(const struct command *c)
     case WORD_NONE:
     case WORD_COMMAND:
     case WORD_SHELL:
+    case WORD_ACTION:
         return "";
     case WORD_FILE:
         return " files=-f";
@@ -88,7 +92,7 @@ static void put_bash(FILE *to)
     put_bash_files(to);
     fputs("    for ((i = 1; i < COMP_CWORD; i++)); do\n"
           "        case ${COMP_WORDS[i]} in\n"
-          "        --workspace) ((i++)) ;;\n"
+          "        --workspace|--update) ((i++)) ;;\n"
           "        -*) ;;\n"
           "        *) cmd=${COMP_WORDS[i]}; break ;;\n"
           "        esac\n"
@@ -163,6 +167,8 @@ static const char *zsh_words(const struct command *c)
         [WORD_SHELL] = " \\\n            '1:shell:(bash zsh)'",
         [WORD_DIR] = " \\\n            '1:directory:_files -/'",
         [WORD_DIRS] = " \\\n            '*:directory:_files -/'",
+        [WORD_ACTION] = " \\\n            '1:action:(sync list show validate)'"
+                        " \\\n            '*:path:_files'",
     };
 
     return actions[c->words];

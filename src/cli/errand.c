@@ -119,22 +119,14 @@ static void die_of(int signo)
     kill(getpid(), signo);
 }
 
-static bool read_level(struct errand *e)
-{
-    const char *given = args_value(e->args, "--update");
-
-    e->level_given = given != NULL;
-    return !given || update_level_parse(str_of(given), &e->level);
-}
-
 int errand_run(struct arena *a, const struct args *args, const struct errand_job *job,
                void *ctx)
 {
     struct errand e = { .a = a, .args = args, .job = job, .ctx = ctx, .status = EXIT_FAILED };
     struct signals *signals;
 
-    if (!read_level(&e))
-        return cli_usage(args->command, "'--update' is none, check or fetch");
+    if (!cli_update_level(args, &e.level, &e.level_given))
+        return EXIT_USAGE;
     e.dirs = cli_dirs(a);
     e.start_dir = e.dirs ? cli_start_dir(a, args) : NULL;
     if (!e.start_dir)

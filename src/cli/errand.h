@@ -13,7 +13,6 @@
 #define SYM_CLI_ERRAND_H
 
 #include "cli/command.h"
-#include "pm/git.h"
 #include "pm/set.h"
 
 #define ERRAND_PATIENCE_MS 400 /* before the line appears */

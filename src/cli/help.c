@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/subcommand.h"
 
 /* The column of options: bytes of one, and columns when all are short. */
 #define LEFT_MAX 64
@@ -12,7 +13,7 @@
 const struct command *cli_find(struct str name)
 {
     for (const struct command *c = cli_commands; c->name; c++)
-        if (str_is(name, c->name))
+        if (str_is(name, c->name) || (c->alias && str_is(name, c->alias)))
             return c;
     return NULL;
 }
@@ -99,7 +100,7 @@ static void put_options_event(struct jw *w, const struct option *options)
     jw_end(w);
 }
 
-static int put_report(const struct command *only)
+static int put_report(struct arena *a, const struct args *args, const struct command *only)
 {
     struct report r;
 
@@ -117,6 +118,8 @@ static int put_report(const struct command *only)
         put_options_event(w, c->options);
         jw_end(w);
     }
+    if (!only)
+        subcommands_put_events(a, args, &r);
     return report_end(&r) ? EXIT_OK : EXIT_FAILED;
 }
 
@@ -130,10 +133,12 @@ int cmd_help(struct arena *a, const struct args *args)
         return cli_fail(EXIT_USAGE, "no command '%s'; 'symposium help' lists them",
                         args->words[0]);
     if (cli.json)
-        return put_report(c);
-    if (c)
+        return put_report(a, args, c);
+    if (c) {
         cli_put_help(stdout, c);
-    else
-        cli_put_overview(stdout);
+        return EXIT_OK;
+    }
+    cli_put_overview(stdout);
+    subcommands_put(a, args, stdout);
     return EXIT_OK;
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/servers.h"
+#include "cli/subcommand.h"
 #include "lockdown/keeper.h"
 #include "loop/spawn.h"
 #include "sandbox/host.h"
@@ -30,6 +30,7 @@ static int run(int argc, char **argv)
     struct args args;
     struct error e;
     bool help;
+    int at;
 
     if (cli_is_servers(argc, argv))
         return cli_servers(&a, argc, argv);
@@ -37,16 +38,18 @@ static int run(int argc, char **argv)
         puts("symposium " SYM_VERSION);
         return EXIT_OK;
     }
+    at = args_command_at(argc, argv);
+    if (at < argc && !cli_find(str_of(argv[at])))
+        return subcommand_run(&a, argc, argv, at);
     if (!args_parse(&args, &a, argc, argv, &e))
         return args.command ? cli_usage(args.command, "%s", e.msg)
                             : cli_fail(EXIT_USAGE, "%s", e.msg);
-    cli.quiet = args_has(&args, "--quiet");
-    cli.verbose = args_has(&args, "--verbose");
-    cli.json = args_has(&args, "--json");
+    cli_set_globals(&args);
     help = args_has(&args, "--help");
-    log_set_level(cli.verbose ? LOG_DEBUG : cli.quiet ? LOG_ERROR : LOG_WARN);
     if (!args.command) {
         cli_put_overview(help ? stdout : stderr);
+        if (help)
+            subcommands_put(&a, &args, stdout);
         return help ? EXIT_OK : EXIT_USAGE;
     }
     if (help) {

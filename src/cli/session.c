@@ -149,6 +149,8 @@ int session_run(struct arena *a, const struct args *args, const struct session_j
                               .start_dir = s.dirs ? cli_start_dir(a, args) : NULL };
     struct signals *signals;
 
+    if (!cli_update_level(args, &o.level, NULL))
+        return EXIT_USAGE;
     if (!o.start_dir)
         return EXIT_FAILED;
     if (job->asks_trust)

@@ -2,12 +2,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cli/acquiring.h"
 #include "cli/sync.h"
 #include "loop/timer.h"
 #include "plugins/skills_active.h"
+#include "pm/acquire_all.h"
+#include "pm/autosync.h"
 #include "pm/registries.h"
 #include "pm/resolving.h"
+#include "sync/hooks.h"
 #include "sync/skills.h"
 
 #define CODEX_SLACK_SECS 10 /* SY-3: beyond our own deadline of a script */
@@ -24,10 +26,11 @@ struct syncing {
     struct refresh *refresh;
     struct resolving *resolving;
     struct resolution *res;
-    struct acquiring *acquiring;
+    struct acquire_all *acquire;
     struct skills_finding *finding;
     struct active_skills *skills;
-    bool decided; /* ops.decide was asked */
+    struct str stamp; /* of the workspace, before it was looked at */
+    bool decided;     /* ops.decide was asked */
 };
 
 static void note(struct syncing *s, struct str text)
@@ -95,7 +98,7 @@ void syncing_cancel(struct syncing *s)
     timer_free(s->begin);
     refresh_cancel(s->refresh);
     resolving_cancel(s->resolving);
-    acquiring_cancel(s->acquiring);
+    acquire_all_cancel(s->acquire);
     active_skills_cancel(s->finding);
     active_skills_free(s->skills);
     resolution_free(s->res);
@@ -143,11 +146,14 @@ void agents_apply(const struct agents_job *job, struct sync_report *r)
 {
     auto_arena a = ARENA;
     struct sync_plan plan = SYNC_PLAN(&a);
-    struct sync_job mcp = sync_job_of(&a, job);
+    struct sync_job mcp = sync_job_of(&a, job), hooks = mcp;
 
     mcp.project = job->config->mcp_scope_project;
+    hooks.project = job->config->hook_scope_project;
     if (job->env->root || !mcp.project)
         sync_entries_plan(&plan, &mcp, r);
+    if (job->env->root || !hooks.project)
+        sync_hooks_plan(&plan, &hooks, r);
     sync_plan_run(&plan, job->dirs, job->dry_run, r);
 }
 
@@ -172,6 +178,8 @@ static void write_files(struct syncing *s)
     skills_job = sync_job_of(&s->arena, &job);
     agents_apply(&job, &s->report);
     sync_skills_apply(&skills_job, &what, &s->report);
+    if (!s->o.dry_run && !s->o.only.n && !s->report.failed)
+        autosync_note(s->o.dirs->cache, &s->res->workspace, s->stamp);
     finish(s);
 }
 
@@ -202,16 +210,29 @@ static void on_acquired(void *ctx, const struct strs *problems)
 {
     struct syncing *s = ctx;
 
-    s->acquiring = NULL;
+    s->acquire = NULL;
     notes(s, problems);
     find_skills(s);
 }
 
+/* A hook cannot wait for a program to be built, and a server that need not be built starts at
+ * once. */
 static void acquire(struct syncing *s)
 {
-    static const struct acquiring_ops ops = { on_progress, on_acquired };
+    static const struct acquire_all_ops ops = { on_progress, on_acquired };
+    struct acquire_all_opts o = { .cache_dir = s->o.dirs->cache, .level = level_of(s) };
+    struct plugins v = { 0 };
 
-    s->acquiring = acquiring_begin(s->loop, s->o.dirs, s->res, level_of(s), &ops, s);
+    for (size_t i = 0; o.level != UPDATE_NONE && i < s->res->plugins.n; i++) {
+        const struct plugin_status *st = &s->res->plugins.v[i];
+
+        if (st->state == PLUGIN_ACTIVE && st->trusted)
+            ARENA_PUSH(&s->arena, &v) = st->plugin;
+    }
+    if (v.n)
+        s->acquire = acquire_plugins(s->loop, &o, v.v, v.n, &ops, s);
+    else
+        find_skills(s);
 }
 
 /* ---- git sources of skills ---- */
@@ -298,8 +319,11 @@ static void resolve(struct syncing *s)
 
     on_progress(s, STR("looking at the workspace"));
     s->resolving = resolving_begin(s->loop, &o, on_resolved, s, &e);
-    if (!s->resolving)
+    if (!s->resolving) {
         fail(s, e.msg);
+        return;
+    }
+    s->stamp = autosync_stamp(&s->arena, resolving_workspace(s->resolving));
 }
 
 /* ---- registries ---- */

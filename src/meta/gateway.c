@@ -185,7 +185,7 @@ static void begin(struct gateway *g)
 {
     struct resolving_opts o = { .dirs = g->o.dirs,
                                 .start_dir = g->o.start_dir,
-                                .level = UPDATE_NONE, /* a start makes no connection (MS-2) */
+                                .level = g->catalog ? UPDATE_NONE : g->o.level,
                                 .pms = g->pms };
     struct error e;
 

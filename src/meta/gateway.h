@@ -13,6 +13,7 @@
 
 #include "meta/execute.h"
 #include "meta/list_tools.h"
+#include "pm/git.h"
 
 #define GATEWAY_RESOLVE_MS 5000
 
@@ -22,6 +23,8 @@ struct gateway_opts {
     struct loop *loop;
     const struct dirs *dirs; /* must outlive the engine */
     const char *start_dir;   /* cwd or --workspace */
+    /* --update, for the first resolution. none: a start makes no connection (MS-2) */
+    enum update_level level;
     /* Optional. A new inventory is in force. */
     void (*on_inventory)(void *ctx);
     /* Optional. A server began or ended something: for progress lines on a terminal. */
