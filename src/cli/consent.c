@@ -160,6 +160,19 @@ static void add_installation(struct arena *a, struct strs *ret, const struct ins
         add_named(a, ret, "  install", STR("sh -c"), in->install_commands.v[i]);
 }
 
+/* What the package's own plugin runs is its affair from then on (PL-32). */
+static void add_edge(struct arena *a, struct strs *ret, const struct plugin_edge *edge)
+{
+    auto_buf line = BUF(2 * LINE_MAX_BYTES);
+
+    buf_addf(&line, "whatever package %.*s:%.*s", STR_F(edge->pm), STR_F(edge->name));
+    if (edge->version.n)
+        buf_addf(&line, " %.*s", STR_F(edge->version));
+    buf_addz(&line, " brings");
+    add_line(a, ret, &line);
+    add_gate(a, ret, edge->gate.v, edge->gate.n);
+}
+
 void consent_lines(struct arena *a, const struct plugin *p, struct strs *ret)
 {
     add_gate(a, ret, p->gate.v, p->gate.n);
@@ -180,7 +193,7 @@ void consent_lines(struct arena *a, const struct plugin *p, struct strs *ret)
     for (size_t i = 0; i < p->skills.n; i++)
         add_gate(a, ret, p->skills.v[i].gate.v, p->skills.v[i].gate.n);
     for (size_t i = 0; i < p->edges.n; i++)
-        add_gate(a, ret, p->edges.v[i].gate.v, p->edges.v[i].gate.n);
+        add_edge(a, ret, &p->edges.v[i]);
 }
 
 /* ---- the question ---- */

@@ -8,6 +8,8 @@
 #include "plugins/resolve_impl.h"
 #include "text/semver.h"
 
+#define MAX_WANT_LINES 3 /* about one package that was found all the same */
+
 static struct package_id id_of(const struct plugin *p)
 {
     return (struct package_id){ .pm = p->registry, .name = p->package, .version = p->version };
@@ -159,18 +161,30 @@ static bool ask_wants(struct resolver *r)
     return open != 0;
 }
 
-static void want_failed(struct resolver *r, const struct want *w)
+static struct str want_line(struct resolver *r, const struct want *w, struct str reason)
 {
     struct arena *a = &r->res->arena;
-    struct str text = package_text(a, &w->id), who = STR("[plugins] use"),
-               reason = w->problems.n ? w->problems.v[0] : STR("nothing found");
+    struct str text = package_text(a, &w->id), who = STR("[plugins] use");
 
     if (w->from)
         who = str_of(arena_printf(a, "plugin '%.*s'", STR_F(w->from->name)));
-    add_failed(r, text, w->id.pm,
-               str_of(arena_printf(a, "%.*s: package %.*s: %.*s", STR_F(who), STR_F(text),
-                                   STR_F(reason))),
+    return str_of(
+        arena_printf(a, "%.*s: package %.*s: %.*s", STR_F(who), STR_F(text), STR_F(reason)));
+}
+
+static void want_failed(struct resolver *r, const struct want *w)
+{
+    struct str reason = w->problems.n ? w->problems.v[0] : STR("nothing found");
+
+    add_failed(r, package_text(&r->res->arena, &w->id), w->id.pm, want_line(r, w, reason),
                true);
+}
+
+/* What else was said about it does not go under, such as that an older answer is used. */
+static void want_reported(struct resolver *r, const struct want *w)
+{
+    for (size_t i = 0; i < w->problems.n && i < MAX_WANT_LINES; i++)
+        add_problem(r, want_line(r, w, w->problems.v[i]));
 }
 
 /* ---- `use` of what is not there ---- */
@@ -273,8 +287,7 @@ static void take_used(struct resolver *r)
         for (size_t k = 0; k < w->found.n; k++)
             if (!is_own_dir(&r->res->workspace, w->found.v[k]->dir))
                 ARENA_PUSH(&r->res->arena, &r->offered) = w->found.v[k];
-        if (!w->found.n)
-            want_failed(r, w);
+        (w->found.n ? want_reported : want_failed)(r, w);
     }
     r->wants.n = 0;
     sort_offered(r);
@@ -379,9 +392,8 @@ static void take_chained(struct resolver *r)
         const struct want *w = r->wants.v[i];
         struct plugin_status st;
 
-        if (!w->found.n) {
-            want_failed(r, w);
-        } else if (!is_own_dir(&r->res->workspace, w->found.v[0]->dir)) {
+        (w->found.n ? want_reported : want_failed)(r, w);
+        if (w->found.n && !is_own_dir(&r->res->workspace, w->found.v[0]->dir)) {
             st = enablement_chained(&r->res->arena, &r->enable, w->found.v[0],
                                     status_of(r, w->from));
             hide_candidate(r, &w->id);
