@@ -22,8 +22,7 @@ struct sync_plan_file {
     struct planned *failed; /* in the last run */
 };
 
-/* Links resolved as far as the path exists. */
-static const char *real_path(struct arena *a, const char *path)
+const char *sync_real_path(struct arena *a, const char *path)
 {
     const char *real = path_real(a, path, NULL), *dir;
 
@@ -35,7 +34,7 @@ static const char *real_path(struct arena *a, const char *path)
 
 static struct sync_plan_file *file_of(struct sync_plan *p, const char *path)
 {
-    const char *real = real_path(p->a, path);
+    const char *real = sync_real_path(p->a, path);
     struct sync_plan_file *f;
 
     for (size_t i = 0; i < p->n; i++)
@@ -106,17 +105,19 @@ static bool may_hold_ours(const struct sync_plan_file *f)
            str_find(buf_str(&text), STR("cargo-agents")) != SIZE_MAX;
 }
 
-static void report_file(const struct sync_plan_file *f, enum sync_kind changed,
+/* `same`: what one edit did another one undid. */
+static void report_file(const struct sync_plan_file *f, bool same, enum sync_kind changed,
                         struct sync_report *r)
 {
     for (size_t i = 0; i < f->n; i++) {
         const struct planned *p = &f->v[i];
+        const char *what = same ? NULL : p->what;
 
-        if (!p->what && p->edit.clean_up)
+        if (!what && p->edit.clean_up)
             continue;
-        sync_report_add(r, (struct sync_line){ p->what ? changed : SYNC_UNCHANGED,
+        sync_report_add(r, (struct sync_line){ what ? changed : SYNC_UNCHANGED,
                                                str_of(p->edit.agent), str_of(p->edit.path),
-                                               str_of(p->what) });
+                                               str_of(what) });
     }
 }
 
@@ -181,7 +182,7 @@ static bool run_file(struct sync_plan_file *f, const struct dirs *dirs, bool dry
         if (!rewrite_file(&w, &end, &old, &new, &e))
             return report_failure(f, SYNC_ERROR, &e, r);
     }
-    report_file(f, dry_run ? SYNC_WOULD_WRITE : SYNC_WRITTEN, r);
+    report_file(f, end == REWRITE_SAME, dry_run ? SYNC_WOULD_WRITE : SYNC_WRITTEN, r);
     if (dry_run && end == REWRITE_DONE)
         report_diff(f, &old, &new, r);
     return true;

@@ -52,6 +52,9 @@ struct sync_plan {
 /* Strings are borrowed until the plan has run. Two names of one file (a link) are one file. */
 void sync_plan_add(struct sync_plan *p, const struct sync_edit *edit);
 
+/* The file that the path names, with links resolved as far as it exists. */
+const char *sync_real_path(struct arena *a, const char *path);
+
 /* Every file gives a line, a failure stops only its own file. False when one failed. */
 bool sync_plan_run(struct sync_plan *p, const struct dirs *dirs, bool dry_run,
                    struct sync_report *r);

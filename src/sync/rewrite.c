@@ -481,7 +481,8 @@ static enum outcome place(const struct target *t, const char *temp, const struct
 
     if (old->exists) {
         o = exchange(t, temp, old, e);
-        if (o == FAILED && e->kind == ERR_SYS && (e->sys == EINVAL || e->sys == ENOSYS))
+        if (o == FAILED && e->kind == ERR_SYS &&
+            (e->sys == EINVAL || e->sys == ENOSYS || e->sys == EOPNOTSUPP))
             o = compare_and_rename(t, temp, old, e);
         return o;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "sync/sync.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -76,20 +77,45 @@ static bool is_concerned(const struct sync_job *job, const char *agent)
     return !job->only.n || names(&job->only, agent);
 }
 
-static void plan_take(struct sync_plan *p, const char *agent, const char *path,
-                      struct entry_place place, bool lock_dir)
+/* One file may serve several agents, through links: what one of them is to keep there, another
+ * one does not lose. */
+static bool is_kept(struct arena *a, const struct sync_job *job, const char *path,
+                    const struct entry_place *place)
+{
+    const char *real = sync_real_path(a, path);
+    bool instead;
+
+    for (size_t i = 0; i < sync_agents_n; i++) {
+        const struct agent *g = &sync_agents[i];
+
+        if (place->container && !strcmp(g->container, place->container) &&
+            names(&job->agents, g->name) &&
+            !strcmp(real,
+                    sync_real_path(a, agent_mcp_file(a, g, job->env, job->project, &instead))))
+            return true;
+    }
+    return false;
+}
+
+struct take {
+    const char *agent, *path;
+    struct entry_place place;
+    bool lock_dir;
+};
+
+static void plan_take(struct sync_plan *p, const struct sync_job *job, struct take t)
 {
     struct entry_place *ctx;
 
-    if (!path)
+    if (!t.path || is_kept(p->a, job, t.path, &t.place))
         return;
     ctx = ARENA_NEW(p->a, struct entry_place);
-    *ctx = place;
-    sync_plan_add(p, &(struct sync_edit){ .path = path,
-                                          .agent = agent,
+    *ctx = t.place;
+    sync_plan_add(p, &(struct sync_edit){ .path = t.path,
+                                          .agent = t.agent,
                                           .run = run_take,
                                           .ctx = ctx,
-                                          .lock_dir = lock_dir,
+                                          .lock_dir = t.lock_dir,
                                           .clean_up = true });
 }
 
@@ -129,8 +155,8 @@ static void plan_drop(struct sync_plan *p, const struct sync_job *job, const str
 
     if (!path)
         path = sync_path_of(p->a, job->env, g->user);
-    plan_take(p, g->name, path, place, g->lock_dir && in_user_file);
-    plan_take(p, g->name, agent_other_file(p->a, g, path), place, false);
+    plan_take(p, job, (struct take){ g->name, path, place, g->lock_dir && in_user_file });
+    plan_take(p, job, (struct take){ g->name, agent_other_file(p->a, g, path), place, false });
 }
 
 void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct sync_report *r)
@@ -154,8 +180,11 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
 
         if (!is_concerned(job, f->agent))
             continue;
-        plan_take(p, f->agent, sync_path_of(p->a, job->env, f->path),
-                  (struct entry_place){ f->format, f->container }, false);
+        plan_take(p, job,
+                  (struct take){ f->agent,
+                                 sync_path_of(p->a, job->env, f->path),
+                                 { f->format, f->container },
+                                 false });
     }
 }
 

@@ -13,6 +13,7 @@ struct scan {
     struct arena *a;
     struct str text;
     size_t at;
+    size_t nodes;
 };
 
 static bool is_space(char c)
@@ -96,7 +97,7 @@ static void scan_children(struct scan *s, struct json_node *parent)
 {
     char close = parent->kind == JSON_NODE_OBJECT ? '}' : ']';
 
-    while (look(s) != close && s->at < s->text.n) {
+    while (look(s) != close && s->at < s->text.n && s->nodes <= JSON_TREE_MAX_NODES) {
         size_t key_start = s->at, key_end = 0;
         struct json_node *child;
 
@@ -126,6 +127,7 @@ static struct json_node *scan_value(struct scan *s)
     struct json_node *v = ARENA_NEW(s->a, struct json_node);
     char c = look(s);
 
+    s->nodes++;
     v->start = s->at;
     v->kind = c == '{' ? JSON_NODE_OBJECT : c == '[' ? JSON_NODE_ARRAY : JSON_NODE_SCALAR;
     if (v->kind != JSON_NODE_SCALAR) {
@@ -144,6 +146,7 @@ struct json_node *json_tree(struct arena *a, struct str text, struct error *e)
 {
     struct scan s = { .a = a, .text = text };
     auto_json j = { 0 };
+    struct json_node *root;
 
     if (text.n > JSON_TREE_MAX_BYTES) {
         error_set(e, ERR_LIMIT, "more than %zu bytes", JSON_TREE_MAX_BYTES);
@@ -153,7 +156,11 @@ struct json_node *json_tree(struct arena *a, struct str text, struct error *e)
         s.at = sizeof BOM - 1;
     if (!json_parse_jsonc(&j, str_from(text, s.at), e))
         return NULL;
-    return scan_value(&s);
+    root = scan_value(&s);
+    if (s.nodes <= JSON_TREE_MAX_NODES)
+        return root;
+    error_set(e, ERR_LIMIT, "more than %u values", JSON_TREE_MAX_NODES);
+    return NULL;
 }
 
 struct json_node *json_tree_get(const struct json_node *object, const char *key)

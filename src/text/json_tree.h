@@ -12,6 +12,7 @@
 #include "base/error.h"
 
 #define JSON_TREE_MAX_BYTES ((size_t)64 << 20)
+#define JSON_TREE_MAX_NODES 2000000u /* values; some 250 MB */
 
 enum json_node_kind { JSON_NODE_OBJECT, JSON_NODE_ARRAY, JSON_NODE_SCALAR };
 
@@ -28,7 +29,7 @@ struct json_node {
 /*
  * The root; everything is the arena's. Accepted is what json_parse_jsonc() accepts, and its
  * error says what is wrong otherwise: "line L, column C: ...". ERR_LIMIT beyond
- * JSON_TREE_MAX_BYTES.
+ * the ceilings above.
  */
 struct json_node *json_tree(struct arena *a, struct str text, struct error *e);
 

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -86,6 +88,18 @@ static const char *backups_of(const char *path)
 
     sha256_hex(str_of(path_real(&arena, path, NULL)), id);
     return path_join(&arena, tree, arena_printf(&arena, "state/backups/%s", id));
+}
+
+/* This one is linked in place of libc's, to be a file system that cannot exchange. */
+static bool no_exchange;
+
+int renameat2(int old_dir, const char *old, int new_dir, const char *new, unsigned flags)
+{
+    if (no_exchange && flags == RENAME_EXCHANGE) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_renameat2, old_dir, old, new_dir, new, flags);
 }
 
 /* ---- edits ---- */
@@ -306,6 +320,34 @@ static void a_read_only_file_or_directory_stays(void **state) /* SEC-82 */
     assert_int_equal(chmod(in_tree("d"), 0755), 0);
 }
 
+static bool make_long(void *ctx, struct str text, struct buf *out, struct error *e)
+{
+    buf_fill(out, 'x', 100000);
+    return true;
+}
+
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    struct rewrite r = how(in_tree("d/f"), make_long, NULL);
+    int status;
+    pid_t pid;
+
+    put(r.path, "a\n", 0600);
+    pid = fork();
+    if (pid == 0) {
+        enum rewrite_end end;
+        struct error e;
+
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 50000, 50000 });
+        _exit(run(&r, &end, &e) || e.kind != ERR_SYS || e.sys != EFBIG);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_str(get(r.path), "a\n");
+    assert_int_equal(count(in_tree("d"), ".symposium"), 0);
+}
+
 /* In a child that is nobody special, of whom the file is not. */
 static void a_strangers_file_is_not_taken_over(void **state)
 {
@@ -385,6 +427,14 @@ static void a_change_between_reading_and_writing_is_kept(void **state) /* SEC-84
             assert_int_equal(m.calls, times + 1);
             assert_str(get(m.path), arena_printf(&arena, "theirs %d\nours\n", times));
         }
+}
+
+static void without_exchange_it_is_compared_and_renamed(void **state)
+{
+    no_exchange = true;
+    a_change_between_reading_and_writing_is_kept(state);
+    no_exchange = false;
+    assert_int_equal(count(in_tree("d"), ".symposium"), 0);
 }
 
 static void a_file_that_never_rests_is_given_up(void **state)
@@ -697,8 +747,10 @@ int main(void)
         TEST(a_text_that_cannot_be_edited_stays),
         TEST(what_is_no_file_is_refused),
         TEST(a_read_only_file_or_directory_stays),
+        TEST(a_full_disk_leaves_the_old_file),
         TEST(a_strangers_file_is_not_taken_over),
         TEST(a_change_between_reading_and_writing_is_kept),
+        TEST(without_exchange_it_is_compared_and_renamed),
         TEST(a_file_that_never_rests_is_given_up),
         TEST(a_file_made_or_removed_meanwhile_is_seen),
         TEST(who_writes_in_place_and_slowly_loses_nothing),

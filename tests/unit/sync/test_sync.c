@@ -528,6 +528,38 @@ static void an_entry_that_cannot_be_removed_is_an_error(void **state)
     assert_int_equal(chmod(in_tree("home/.kiro/settings"), 0755), 0);
 }
 
+/* People link one agent's file to another's. */
+static void a_file_that_two_agents_share_keeps_the_entry_of_one(void **state)
+{
+    struct sync_job job = job_of("kiro", false);
+    const char *path = in_tree("home/.kiro/settings/mcp.json");
+    static const char *const links[] = { "home/.cursor", "home/.copilot" };
+    struct sync_report r;
+    struct stat before;
+
+    put(path, STR("{\"mcpServers\": {\"symposium\": {\"command\": \"symposium\", \"args\": "
+                  "[\"mcp-serve\"], \"disabled\": true}}}"));
+    for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+        assert_int_equal(mkdir(in_tree(links[i]), 0755), 0);
+        assert_int_equal(symlink(path, path_join(&arena, in_tree(links[i]),
+                                                 i ? "mcp-config.json" : "mcp.json")),
+                         0);
+    }
+    before = look(path);
+    r = apply(&job);
+    assert_false(r.failed);
+    assert_int_equal(look(path).st_ino, before.st_ino);
+    job =
+        job_of("kiro cursor", false); /* which want different arguments: the last one has it */
+    r = apply(&job);
+    assert_false(r.failed);
+    before = look(path);
+    r = apply(&job);
+    assert_int_equal(look(path).st_ino, before.st_ino);
+    assert_lacks(text_of(&r), "written");
+    assert_has(arena_z(&arena, get(path)), "\"disabled\": true");
+}
+
 /* ---- the seam ---- */
 
 static bool add_member(void *ctx, struct str text, struct buf *out, const char **ret_what,
@@ -613,6 +645,7 @@ int main(void)
         TEST(both_names_of_a_file_are_cleaned),
         TEST(a_foreign_file_of_an_agent_not_configured_is_no_matter),
         TEST(an_entry_that_cannot_be_removed_is_an_error),
+        TEST(a_file_that_two_agents_share_keeps_the_entry_of_one),
         TEST(all_edits_of_one_file_are_one_rewrite_or_none),
         TEST(claudes_own_lock_is_waited_for),
     };

@@ -107,12 +107,27 @@ static void a_value_goes_with_its_comma_and_line(void **state)
     check_edits(remove_at, rows, ARRAY_LEN(rows));
 }
 
+static void a_text_of_too_many_values_is_refused(void **state)
+{
+    auto_buf text = BUF((size_t)8 << 20), out = BUF((size_t)16 << 20);
+    struct error e = { 0 };
+
+    buf_addz(&text, "{\"x\":[0");
+    for (size_t i = 0; i < 2000000; i++)
+        buf_addz(&text, ",0");
+    buf_addz(&text, "]}");
+    assert_false(json_edit_set(&out, buf_str(&text), EDIT_AT({ "a" }), STR("1"), &e));
+    assert_int_equal(e.kind, ERR_LIMIT);
+    assert_int_equal(out.n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_is_put_where_its_neighbours_stand),
         cmocka_unit_test(elements_are_added_at_the_end),
         cmocka_unit_test(a_value_goes_with_its_comma_and_line),
+        cmocka_unit_test(a_text_of_too_many_values_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
