@@ -8,8 +8,9 @@
 #include "base/utf8.h"
 #include "sandbox/engine_impl.h"
 
-#define OUT_KEEP     ((size_t)64 << 10) /* a larger frame buffer is given back after use */
-#define LAST_WORD_MS 100 /* beyond T, for the JSON of a value that had settled before */
+#define OUT_KEEP          ((size_t)64 << 10) /* a larger frame buffer is given back after use */
+#define TOO_SMALL_A_STACK "script-stack-limit-kb is too small for any script"
+#define LAST_WORD_MS      100 /* beyond T, for the JSON of a value that had settled before */
 
 const char *engine_version(void)
 {
@@ -540,6 +541,8 @@ static void compile_and_start(struct engine *en, struct str source)
         start(en);
     } else if (en->timed_out) {
         end_by_deadline(en);
+    } else if (!intake_has_room(en)) {
+        end_with_message(en, TOO_SMALL_A_STACK);
     } else {
         text.p = engine_text(en, why, &text.n);
         buf_add(&t.message, utf8_cut(text, FRAME_ERROR_MAX));
@@ -557,7 +560,7 @@ void engine_run(struct engine *en, struct str script_frame)
 
     if (!JS_IsString(source)) {
         JS_FreeValue(en->ctx, JS_GetException(en->ctx));
-        end_with_message(en, "script-stack-limit-kb is too small for any script");
+        end_with_message(en, TOO_SMALL_A_STACK);
         return;
     }
     en->deadline_ms = clock_ms() + en->timeout_ms;

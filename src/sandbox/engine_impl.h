@@ -150,6 +150,9 @@ void engine_define(struct engine *en, JSValueConst obj, const char *name, JSValu
 /* Fills en->program. False: *ret_message (a JS string, owned) says why the text is no
  * JavaScript (MS-31). */
 bool intake_compile(struct engine *en, struct str source, JSValue *ret_message);
+/* The stack has room for the smallest script there is: a text that did not compile is to blame
+ * itself. */
+bool intake_has_room(struct engine *en);
 
 /* ---- engine_calls.c ---- */
 void calls_init(struct engine *en); /* class, results, rejection tracker */

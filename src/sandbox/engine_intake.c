@@ -249,6 +249,15 @@ static bool attempt(struct engine *en, const struct trimmed *t, struct program *
     return false;
 }
 
+bool intake_has_room(struct engine *en)
+{
+    bool room = compiles(en, TOP_LEVEL_AWAIT, "", STR("0"), "", NULL);
+
+    if (!room)
+        forget_exception(en);
+    return room;
+}
+
 bool intake_compile(struct engine *en, struct str source, JSValue *ret_message)
 {
     struct trimmed t = trim(en, source);
