@@ -231,6 +231,11 @@ static const char mcp_serve_help[] =
     "The one server that agents are configured with; it stands in front of all MCP\n"
     "servers that apply to the workspace it is started in.\n";
 
+static const char hook_help[] =
+    "What 'symposium init' and 'sync' put into an agent's hooks: the hooks of all\n"
+    "plugins that apply, their answers as one. It reads what the agent says on stdin\n"
+    "and answers in the agent's own form.\n";
+
 static const char filesystem_help[] =
     "14 tools for files and directories in the DIRs and nowhere else; without a DIR\n"
     "in the current directory, or in the roots that the client names.\n";
@@ -359,6 +364,14 @@ const struct command cli_commands[] = {
       .help = mcp_serve_help,
       .example = "  claude mcp add symposium -- symposium mcp-serve\n",
       .run = cmd_mcp_serve },
+    { .name = "hook",
+      .summary = "answer one event of an agent for all plugins",
+      .for_agents = true,
+      .usage = "hook AGENT EVENT",
+      .help = hook_help,
+      .example = "  symposium hook claude PreToolUse < input.json\n",
+      .words = WORD_NONE,
+      .run = cmd_hook },
     { .name = "filesystem",
       .summary = "an MCP server for files and directories",
       .for_agents = true,

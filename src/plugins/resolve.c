@@ -46,6 +46,7 @@ struct resolver *resolve_begin(struct loop *l, const struct resolve_opts *o, str
                              .state = arena_z(a, str_of(o->dirs->state)) };
     r->world.timeout_ms = o->shell_timeout_ms;
     r->world.write_cache = !o->read_only_cache;
+    r->plugins_only = o->plugins_only;
     if (o->packages)
         r->packages = *o->packages;
     watch_add(&r->watch, a, path_join(a, r->dirs.config, "config.toml"));

@@ -117,6 +117,9 @@ struct resolve_opts {
     const char *start_dir; /* cwd or --workspace */
     int shell_timeout_ms;  /* 0: 10 s (PL-22) */
     bool read_only_cache;  /* do not write the predicate cache */
+    /* Servers, groups and subcommands are left out, and no program runs for their gates: for
+     * who asks for plugins alone, as a hook does at each call. */
+    bool plugins_only;
     /* Where packages come from; NULL: none are looked for. Copied; its ctx must live until
      * `done` or resolve_cancel(). May be given later, with resolve_packages(). */
     const struct package_source *packages;

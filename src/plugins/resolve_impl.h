@@ -60,6 +60,7 @@ struct resolver {
     size_t waiting;     /* for answers to them */
     bool asking;        /* for the offers */
     bool decided;       /* enablement is over: wants are those of edges */
+    bool plugins_only;
     struct map visited; /* packages that are in, by package_key() */
     size_t edges;       /* followed so far */
     struct {

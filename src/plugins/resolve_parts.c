@@ -170,7 +170,7 @@ static void on_part_gates(void *ctx)
     for (size_t i = 0; i < res->plugins.n; i++) {
         const struct plugin_status *st = &res->plugins.v[i];
 
-        if (!is_active(st))
+        if (!is_active(st) || r->plugins_only)
             continue;
         take_servers(r, &claims, st, job);
         job += st->plugin->servers.n;
@@ -193,7 +193,7 @@ void parts_run(struct resolver *r)
 {
     r->jobs.n = 0;
     for (size_t i = 0; i < r->res->plugins.n; i++)
-        if (is_active(&r->res->plugins.v[i]))
+        if (is_active(&r->res->plugins.v[i]) && !r->plugins_only)
             add_jobs(r, &r->res->plugins.v[i]);
     evaluator_run(r->eval, r->jobs.v, r->jobs.n, on_part_gates, r);
 }

@@ -150,7 +150,8 @@ struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o
     struct resolve_opts ro = { .dirs = o->dirs,
                                .start_dir = o->start_dir,
                                .shell_timeout_ms = o->shell_timeout_ms,
-                               .read_only_cache = o->read_only_cache };
+                               .read_only_cache = o->read_only_cache,
+                               .plugins_only = o->plugins_only };
     struct resolver *resolver = resolve_begin(l, &ro, e);
     struct resolving *r;
 

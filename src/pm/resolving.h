@@ -18,6 +18,7 @@ struct resolving_opts {
     int timeout_ms; /* of one request to a package manager but list_deps; 0: PM_TIMEOUT_MS */
     int shell_timeout_ms; /* 0: 10 s (PL-22) */
     bool read_only_cache; /* write no cache at all */
+    bool plugins_only;    /* see plugins/resolve.h */
     struct pm_set
         *pms; /* the run's processes; NULL: started for this and ended before `done` */
 };
