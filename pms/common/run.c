@@ -115,12 +115,16 @@ static void finish(struct run *r)
     run_free(r);
 }
 
-/* Ends it with this reason: at once when nothing runs, else when its group is gone. */
+/*
+ * Ends it with this reason: at once when nothing runs, else when its group is gone. There is no
+ * polite signal first: a leader that heeds it leaves behind those of its group that do not, and
+ * the tools here keep their caches sound whenever they die.
+ */
 static void give_up(struct run *r)
 {
     r->failed = true;
     if (r->child)
-        child_stop(r->child, (struct child_ladder){ .term_ms = 0, .kill_ms = RUN_KILL_MS });
+        child_stop(r->child, (struct child_ladder){ .term_ms = 0, .kill_ms = 0 });
     else
         timer_set(r->timer, 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A command of the ecosystem's own tool, run for a request: bounded output, a deadline, and an
- * end of its whole process group on timeout, on too much output and when the program ends.
+ * end of its whole process group on timeout, on too much output and when the program ends. What
+ * a command that ended by itself left running, or what left its group, ends with the program.
  */
 #ifndef PMS_COMMON_RUN_H
 #define PMS_COMMON_RUN_H
@@ -11,7 +12,6 @@
 #define RUN_MAX_OUTPUT ((size_t)8 << 20) /* of stdout; more is ERR_LIMIT, the command ends */
 #define RUN_MAX_STDERR ((size_t)16 << 10) /* the last bytes are kept */
 #define RUN_PARALLEL   4                  /* commands at once; further ones wait their turn */
-#define RUN_KILL_MS    1000               /* from SIGTERM to SIGKILL */
 
 struct run_opts {
     const char *const *argv; /* NULL-terminated; argv[0] with a slash or searched in PATH */
