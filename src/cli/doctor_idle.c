@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/doctor.h"
 #include "plugins/predicate.h"
+#include "pm/locate.h"
 
 #define CONDITION_MAX ((size_t)1000) /* bytes of one server's conditions that are shown */
 
@@ -136,7 +137,7 @@ static void check_names(struct findings *f, const struct resolution *res, const 
 
 static bool pm_known(const struct config *config, struct str pm)
 {
-    bool known = !pm.n || str_is(pm, "cargo");
+    bool known = !pm.n || pm_is_builtin(pm);
 
     for (size_t i = 0; !known && i < config->pms.n; i++)
         known = str_eq(config->pms.v[i].name, pm);

@@ -10,7 +10,15 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-static const char *const builtin[] = { "cargo" };
+static const char *const builtin[] = { "cargo", "npm" };
+
+bool pm_is_builtin(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
+        if (str_is(name, builtin[i]))
+            return true;
+    return false;
+}
 
 bool pm_concerns(struct str name, const struct workspace *w)
 {

@@ -36,4 +36,7 @@ void pm_locate(struct pm_programs *ret, struct arena *a, const struct dirs *dirs
 bool pm_install_plan(struct install_plan *ret, struct arena *a, const struct dirs *dirs,
                      const struct pm_config *c, struct error *e);
 
+/* It comes with us, and needs no entry in the configuration. */
+bool pm_is_builtin(struct str name);
+
 #endif

@@ -335,14 +335,14 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
 scenario('CL-1 PL-38: doctor shows what is written down and does nothing here', async place => {
     const gated = (name, more) => ({ ...place.peer(name, server()), ...more });
     place.write('symposium/config.toml', '[plugins]\ndisable = ["no-such"]\nuse = ["absent"]\n\n[[registry]]\nname = "team"\npath = "nowhere"\n');
-    place.plugin('p', [gated('srv', { 'disabled-tools': ['bad', 'worse'] }), gated('lib', { 'depends-on': ['serde', 'npm:react'], predicates: ['not(shell(true))'] })]);
+    place.plugin('p', [gated('srv', { 'disabled-tools': ['bad', 'worse'] }), gated('lib', { 'depends-on': ['serde', 'pip:react'], predicates: ['not(shell(true))'] })]);
     const r = await run(place, ['doctor', '--json']), events = json(r);
     assert.equal(r.code, 1);
     assert.deepEqual(type(events, 'server').map(s => [s.name, s.state]), [['srv', 'ok'], ['lib', 'gated']]);
-    assert.equal(type(events, 'server')[1].detail, 'does not hold here: serde or npm:react, and not(shell(true))');
+    assert.equal(type(events, 'server')[1].detail, 'does not hold here: serde or pip:react, and not(shell(true))');
     assert.deepEqual(type(events, 'problem').map(p => p.text), [`registry 'team': no directory '${place.path('symposium/nowhere')}'`]);
     assert.deepEqual(type(events, 'note').map(n => n.text), ["[plugins] disable names 'no-such', and there is no such plugin",
-        "[plugins] use names 'absent', and there is no such plugin", "'npm:react' holds nowhere: no [[package-manager]] named 'npm'", "srv: disabled-tools names 'worse', which is no tool of this server"]);
+        "[plugins] use names 'absent', and there is no such plugin", "'pip:react' holds nowhere: no [[package-manager]] named 'pip'", "srv: disabled-tools names 'worse', which is no tool of this server"]);
     assert.equal(place.starts('lib'), 0);
 });
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "pm/deps.h"
 #include "pm/deps_cache.h"
+#include "pm/locate.h"
 #include "text/json.h"
 
 /* A workspace with its caches, and what the last query found. */
@@ -390,56 +391,70 @@ static void a_watched_file_that_is_younger_than_the_question_is_not_cached(void 
     tear_down(&b);
 }
 
-/* A package manager's program whose only package has that name. */
-static void write_program(struct bench *b, const char *path, const char *package)
+/* A program of the built-in package manager `pm`, whose only package has that name. */
+static void write_program(struct bench *b, const char *pm, const char *path,
+                          const char *package)
 {
     struct error e = { 0 };
-    const char *text =
-        arena_printf(&b->scratch.arena,
-                     "#!/bin/sh\nexec %s cargo good "
-                     "'[{\"pm\":\"cargo\",\"name\":\"%s\",\"version\":\"1\"}]'\n",
-                     FAKE_PM, package);
+    const char *text = arena_printf(&b->scratch.arena,
+                                    "#!/bin/sh\nexec %s %s good "
+                                    "'[{\"pm\":\"%s\",\"name\":\"%s\",\"version\":\"1\"}]'\n",
+                                    FAKE_PM, pm, pm, package);
 
     if (!file_mkdirs(path_dir(&b->scratch.arena, path), &e) ||
         !file_write_atomic(path, str_of(text), 0700, &e))
         fail_msg("%s", e.msg);
 }
 
-/* PM-11: next to our program, else in PATH; [[package-manager]] overrides. */
-static void the_built_in_package_manager_is_found_by_name(void **state)
+static void find_built_in(struct bench *b, const char *pm)
 {
-    const char *beside, *self;
-    char *path = mem_strdup(getenv("PATH"));
-    struct bench b;
+    struct arena *a = &b->scratch.arena;
+    const char *name = arena_printf(a, "symposium-pm-%s", pm);
+    const char *self = path_real(a, "/proc/self/exe", NULL);
+    const char *beside = path_join(a, path_dir(a, self), name);
 
-    (void)state;
-    set_up(&b);
-    b.workspace.cargo = true;
-    self = path_real(&b.scratch.arena, "/proc/self/exe", NULL);
-    beside =
-        path_join(&b.scratch.arena, path_dir(&b.scratch.arena, self), "symposium-pm-cargo");
     unlink(beside); /* of a run that was killed */
     setenv("PATH", "/usr/bin:/bin", 1);
-    find(&b);
-    assert_true(b.degraded);
-    assert_has(buf_z(&b.problems), "symposium-pm-cargo");
+    find(b);
+    assert_true(b->degraded);
+    assert_has(buf_z(&b->problems), name);
 
-    write_program(&b, scratch_path(&b.scratch, "bin/symposium-pm-cargo"), "from-path");
-    setenv("PATH", arena_printf(&b.scratch.arena, "%s/bin:/usr/bin:/bin", b.scratch.dir), 1);
-    find(&b);
-    assert_packages(&b, "cargo:from-path:1 ");
+    write_program(b, pm, path_join(a, scratch_path(&b->scratch, "bin"), name), "from-path");
+    setenv("PATH", arena_printf(a, "%s/bin:/usr/bin:/bin", b->scratch.dir), 1);
+    find(b);
+    assert_packages(b, arena_printf(a, "%s:from-path:1 ", pm));
 
-    write_program(&b, beside, "from-beside");
-    find(&b);
+    write_program(b, pm, beside, "from-beside");
+    find(b);
     unlink(beside);
-    assert_packages(&b, "cargo:from-beside:1 ");
+    assert_packages(b, arena_printf(a, "%s:from-beside:1 ", pm));
 
-    add_pm(&b, "cargo", "good", one);
-    find(&b);
-    assert_packages(&b, "cargo:serde:1.0.0 ");
+    add_pm(b, pm, "good",
+           arena_printf(a, "[{\"pm\":\"%s\",\"name\":\"own\",\"version\":\"1\"}]", pm));
+    find(b);
+    assert_packages(b, arena_printf(a, "%s:own:1 ", pm));
+}
+
+/* PM-11: next to our program, else in PATH; [[package-manager]] overrides. */
+static void the_built_in_package_managers_are_found_by_name(void **state)
+{
+    static const char *const names[] = { "cargo", "npm" };
+    char *path = mem_strdup(getenv("PATH"));
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct bench b;
+
+        set_up(&b);
+        b.workspace.cargo = strcmp(names[i], "cargo") == 0;
+        b.workspace.npm = !b.workspace.cargo;
+        assert_true(pm_is_builtin(str_of(names[i])));
+        find_built_in(&b, names[i]);
+        tear_down(&b);
+    }
+    assert_false(pm_is_builtin(STR("pip")));
     setenv("PATH", path, 1);
     free(path);
-    tear_down(&b);
 }
 
 static void only_package_managers_that_concern_the_workspace_are_asked(void **state)
@@ -583,7 +598,7 @@ int main(void)
         cmocka_unit_test(a_cache_that_does_not_fit_any_more_is_not_used),
         cmocka_unit_test(without_write_cache_nothing_is_written_but_a_cache_is_read),
         cmocka_unit_test(a_watched_file_that_is_younger_than_the_question_is_not_cached),
-        cmocka_unit_test(the_built_in_package_manager_is_found_by_name),
+        cmocka_unit_test(the_built_in_package_managers_are_found_by_name),
         cmocka_unit_test(only_package_managers_that_concern_the_workspace_are_asked),
         cmocka_unit_test(an_entry_that_cannot_run_says_why),
         cmocka_unit_test(a_script_without_the_exec_bit_is_run_by_sh),
