@@ -464,10 +464,15 @@ bool json_edit_remove(struct buf *out, struct str text, struct edit_at at, struc
 {
     auto_buf now = BUF(JSON_TREE_MAX_BYTES), next = BUF(JSON_TREE_MAX_BYTES);
     struct error failed = { 0 };
+    unsigned n = 0;
 
     buf_add(&now, text);
     while (remove_one(&next, buf_str(&now), at, &failed)) {
         struct buf swap = now;
+
+        if (++n > JSON_EDIT_MAX_SAME)
+            return error_set(e, ERR_LIMIT, "'%s' is there more than %u times",
+                             at.v[at.n - 1].key ? at.v[at.n - 1].key : "", JSON_EDIT_MAX_SAME);
 
         now = next;
         next = swap;

@@ -28,8 +28,11 @@ bool json_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
 bool json_edit_append(struct buf *out, struct str text, struct edit_at at, struct str value,
                       struct error *e);
 
+#define JSON_EDIT_MAX_SAME 16 /* the text is read anew for each */
+
 /* Takes the member or element away, with its comma, and with its line where nothing else stands
- * on it. Of a key that occurs more than once, all. Absent: the text as it is. */
+ * on it. Of a key that occurs more than once, all; ERR_LIMIT when that is very often. Absent:
+ * the text as it is. */
 bool json_edit_remove(struct buf *out, struct str text, struct edit_at at, struct error *e);
 
 #endif

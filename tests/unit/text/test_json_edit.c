@@ -121,6 +121,19 @@ static void a_text_of_too_many_values_is_refused(void **state)
     assert_int_equal(out.n, 0);
 }
 
+static void a_key_that_is_there_endlessly_is_left(void **state)
+{
+    auto_buf text = BUF(1 << 20), out = BUF(1 << 20);
+    struct error e = { 0 };
+
+    buf_addz(&text, "{\"a\":0");
+    for (size_t i = 0; i < 20000; i++)
+        buf_addz(&text, ",\"a\":0");
+    buf_addz(&text, "}");
+    assert_false(json_edit_remove(&out, buf_str(&text), EDIT_AT({ "a" }), &e));
+    assert_string_equal(e.msg, "'a' is there more than 16 times");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +141,7 @@ int main(void)
         cmocka_unit_test(elements_are_added_at_the_end),
         cmocka_unit_test(a_value_goes_with_its_comma_and_line),
         cmocka_unit_test(a_text_of_too_many_values_is_refused),
+        cmocka_unit_test(a_key_that_is_there_endlessly_is_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
