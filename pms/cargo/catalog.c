@@ -15,6 +15,7 @@ struct catalog {
     bool read; /* what follows is there */
     struct arena arena;
     struct inputs inputs;
+    struct dir_list roots;
     struct map by_key; /* first package of each name */
 };
 
@@ -125,6 +126,7 @@ static bool read_workspace(const struct listing *l, const char *dir, struct erro
 
     if (!workspace_read(&w, l->in, dir, e))
         return false;
+    ARENA_PUSH(&c->arena, &c->roots) = w.root->dir;
     for (size_t i = 0; i < w.members.n; i++)
         map_put(l->members, str_of(w.members.v[i]->dir), w.members.v[i]);
     read_lock(c, &w, &lock);
@@ -171,6 +173,7 @@ static void forget(struct catalog *c)
     c->by_key = MAP;
     arena_free(&c->arena);
     c->inputs = (struct inputs){ .arena = &c->arena };
+    c->roots = (struct dir_list){ 0 };
 }
 
 struct catalog *catalog_new(const char *workspace)
@@ -190,12 +193,18 @@ void catalog_free(struct catalog *c)
     free(c);
 }
 
-void catalog_refresh(struct catalog *c)
+bool catalog_refresh(struct catalog *c)
 {
     if (!c->workspace || (c->read && !inputs_changed(&c->inputs)))
-        return;
+        return false;
     forget(c);
     read_all(c);
+    return true;
+}
+
+const struct dir_list *catalog_roots(const struct catalog *c)
+{
+    return &c->roots;
 }
 
 const struct known *catalog_find(const struct catalog *c, struct str name)

@@ -7,7 +7,7 @@
 #ifndef PM_CARGO_CATALOG_H
 #define PM_CARGO_CATALOG_H
 
-#include "base/str.h"
+#include "common/expand.h"
 
 #define CATALOG_MAX_PATHS 4096 /* packages at paths; further ones are left out and logged */
 
@@ -25,9 +25,12 @@ struct catalog;
 struct catalog *catalog_new(const char *workspace); /* NULL: none, always empty */
 void catalog_free(struct catalog *c);
 
-/* Reads it, or reads it anew when something it came from has changed; once a request. What was
- * found before is gone then. */
-void catalog_refresh(struct catalog *c);
+/* Reads it, or reads it anew when something it came from has changed: true, and what was found
+ * before is gone. Once a request. */
+bool catalog_refresh(struct catalog *c);
+
+/* The roots of the workspaces that were read: the one, or those below it (PM-22). */
+const struct dir_list *catalog_roots(const struct catalog *c);
 
 /* The first of the packages of that name, '-' and '_' being the same (PL-20); NULL: none. */
 const struct known *catalog_find(const struct catalog *c, struct str name);

@@ -14,6 +14,8 @@
 
 #define MAX_ANSWER ((size_t)12 << 20) /* below the protocol's 16 MiB a line (PM-1) */
 
+#define OFFER_ROOM ((size_t)64 << 10) /* of an offer, besides its manifest */
+
 struct cargo {
     struct lister *lister;
     struct store *store;
@@ -88,7 +90,12 @@ static void add_offer(struct request *r, const struct id *id, struct jw *w)
     }
     if (!package_embedded(&a, &crate, &embedded, &e))
         log_warn("no offer: %s", e.msg);
-    else if (embedded.any)
+    else if (!embedded.any)
+        return;
+    else if (w->b->n + embedded.manifest.n > MAX_ANSWER - OFFER_ROOM)
+        log_warn("no offer of '%s': the answer would be longer than %zu bytes", crate.dir,
+                 MAX_ANSWER);
+    else
         offer_put(w, &crate.id, crate.dir, embedded.manifest);
 }
 

@@ -12,7 +12,7 @@
 #include "vendor.h"
 
 struct shelf {
-    char *home, *workspace;
+    char *home;
     bool read;
     struct arena arena;
     struct inputs inputs;
@@ -110,16 +110,19 @@ static void forget(struct shelf *s)
     s->inputs = (struct inputs){ .arena = &s->arena };
 }
 
-void shelf_refresh(struct shelf *s)
+void shelf_refresh(struct shelf *s, const struct dir_list *roots, bool anew)
 {
     struct dir_list vendored = { 0 };
 
-    if (s->read && !inputs_changed(&s->inputs))
+    if (s->read && !anew && !inputs_changed(&s->inputs))
         return;
     forget(s);
     if (s->home)
         read_registries(s);
-    vendor_dirs(&s->inputs, s->workspace, s->home, &vendored);
+    for (size_t i = 0; i < roots->n; i++)
+        vendor_dirs(&s->inputs, roots->v[i], s->home, &vendored);
+    if (roots->n == 0)
+        vendor_dirs(&s->inputs, NULL, s->home, &vendored);
     for (size_t i = 0; i < vendored.n; i++)
         read_vendored(s, vendored.v[i]);
     s->read = true;
@@ -133,12 +136,11 @@ const struct shelved *shelf_find(const struct shelf *s, struct str name)
     return ends ? ends->first : NULL;
 }
 
-struct shelf *shelf_new(const char *home, const char *workspace)
+struct shelf *shelf_new(const char *home)
 {
     struct shelf *s = NEW(struct shelf);
 
     s->home = mem_strdup(home);
-    s->workspace = mem_strdup(workspace);
     return s;
 }
 
@@ -148,6 +150,5 @@ void shelf_free(struct shelf *s)
         return;
     forget(s);
     free(s->home);
-    free(s->workspace);
     free(s);
 }

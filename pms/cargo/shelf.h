@@ -7,7 +7,7 @@
 #ifndef PM_CARGO_SHELF_H
 #define PM_CARGO_SHELF_H
 
-#include "base/str.h"
+#include "common/expand.h"
 
 struct shelved {
     struct str name, version;
@@ -20,11 +20,12 @@ struct shelved {
 struct shelf;
 
 /* `home`: cargo's, absolute; NULL: there is none. */
-struct shelf *shelf_new(const char *home, const char *workspace);
+struct shelf *shelf_new(const char *home);
 void shelf_free(struct shelf *s);
 
-/* Once a request. What was found before is gone when something has changed. */
-void shelf_refresh(struct shelf *s);
+/* Once a request. What was found before is gone when something has changed; `anew` says that
+ * the workspaces' roots may have. */
+void shelf_refresh(struct shelf *s, const struct dir_list *roots, bool anew);
 
 /* The first of the packages of that name, '-' and '_' being the same; NULL: none. Those of
  * registries come first. */

@@ -24,7 +24,7 @@ struct store *store_new(const char *workspace, const char *home)
 
     s->home = mem_strdup(home);
     s->catalog = catalog_new(workspace);
-    s->shelf = shelf_new(home, workspace);
+    s->shelf = shelf_new(home);
     s->checkouts = checkouts_new(home);
     return s;
 }
@@ -42,8 +42,9 @@ void store_free(struct store *s)
 
 void store_refresh(struct store *s)
 {
-    catalog_refresh(s->catalog);
-    shelf_refresh(s->shelf);
+    bool anew = catalog_refresh(s->catalog);
+
+    shelf_refresh(s->shelf, catalog_roots(s->catalog), anew);
 }
 
 void store_renew(struct store *s)

@@ -297,13 +297,30 @@ scenario('PM-22, MS-60: manifests below a root without one; a member of one work
     const local = p.crate(path.join(p.ws, 'backend/local'), 'local', '1.0.0', withSkill);
     write(path.join(p.ws, 'backend/Cargo.toml'), '[package]\nname = "b"\nversion = "0.1.0"\n[dependencies]\nlocal = { path = "local" }\n');
     write(path.join(p.ws, 'tools/native/Cargo.toml'), '[package]\nname = "n"\nversion = "0.1.0"\n[dependencies]\nshelf = "1"\n');
-    const shelf = p.unpacked('shelf', '1.0.0', withSkill);
+    const shelf = p.crate(path.join(p.ws, 'tools/native/kept/shelf'), 'shelf', '1.0.0', withSkill);
+    write(path.join(p.ws, 'tools/native/.cargo/config.toml'), '[source.crates-io]\nreplace-with = "v"\n[source.v]\ndirectory = "kept"\n');
     await p.start();
     const list = await p.pm.ask('list_deps');
     assert.deepEqual(list.deps, [id('local', '*'), id('shelf', '*')]);
     for (const file of ['backend/Cargo.toml', 'backend/Cargo.lock', 'tools/native/Cargo.toml', 'tools/Cargo.toml'])
         assert.ok(list.watch.includes(path.join(p.ws, file)), file);
     assert.deepEqual((await p.pm.ask('active_plugins', { deps: list.deps })).map(o => [o.id.version, o.root]), [['1.0.0', local], ['1.0.0', shelf]]);
+});
+
+scenario('PM-8: an answer has room for twelve megabytes of manifests; what does not fit is left out with a warning', async p => {
+    for (let i = 0; i < 60; i++) {
+        const name = `big-${String(i).padStart(2, '0')}`;
+        p.unpacked(name, '1.0.0', { files: { 'SYMPOSIUM.toml': `name = "${'x'.repeat(250 << 10)}"\n` } });
+        p.lock(name, '1.0.0');
+    }
+    p.unpacked('small', '1.0.0', withSkill);
+    p.lock('small', '1.0.0');
+    p.workspace();
+    await p.start();
+    const names = (await p.offers()).map(o => o.id.name);
+    assert.ok(names.length > 40 && names.length < 60, `${names.length}`);
+    assert.ok(names.includes('big-00') && names.includes('small'));
+    assert.match(p.pm.err, /no offer of '[^']*big-59/);
 });
 
 scenario('what comes, changes and goes on the disk is seen at the next request', async p => {

@@ -159,8 +159,8 @@ static void unpacked_directories_are_taken_apart_into_name_and_version(void **st
         home = path_join(&f.arena, f.top, "home");
         put(&f, arena_printf(&f.arena, "../home/registry/src/r-0/%s/Cargo.toml", cases[i].dir),
             "");
-        s = shelf_new(home, NULL);
-        shelf_refresh(s);
+        s = shelf_new(home);
+        shelf_refresh(s, &(struct dir_list){ 0 }, false);
         e = shelf_find(s, str_of(cases[i].name ? cases[i].name : "x"));
         assert_int_equal(e != NULL, cases[i].name != NULL);
         if (e)
