@@ -33,7 +33,8 @@ const char *out_paint(FILE *f, enum paint p)
 
 static void put_raw(FILE *f, struct str s)
 {
-    fwrite(s.p, 1, s.n, f);
+    if (s.n)
+        fwrite(s.p, 1, s.n, f);
 }
 
 /* One line without what moves the cursor, changes colours or hides text; tabs stay. */
