@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Two layers of an embedded manifest, parted by a NUL. What merges is JSON of bounded depth with
- * the keys of both, and merging it with nothing again changes nothing.
+ * Two layers of an embedded manifest, parted by a NUL. What merges is JSON of bounded depth
+ * with the keys of both, and merging it with nothing again changes nothing.
  */
 #include <stdlib.h>
 

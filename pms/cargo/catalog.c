@@ -55,11 +55,11 @@ static void take(struct walk *w, const struct manifest *m)
         return;
     }
     ARENA_PUSH(&w->c->arena, &w->found) = m;
-    add(w->c, (struct known){ .name = m->name,
-                              .version = m->version_known
-                                             ? m->version
-                                             : locked_path_version(w->lock, m->name),
-                              .path = m->dir });
+    add(w->c,
+        (struct known){ .name = m->name,
+                        .version = m->version_known ? m->version
+                                                    : locked_path_version(w->lock, m->name),
+                        .path = m->dir });
 }
 
 static void take_deps(struct walk *w, const struct manifest_deps *deps)
@@ -109,7 +109,8 @@ static void add_locked(struct catalog *c, const struct lock *lock)
                                        .commit = p->commit });
 }
 
-/* Without one, or with a malformed one (list_deps says so), there is only what lies at paths. */
+/* Without one, or with a malformed one (list_deps says so), there is only what lies at paths.
+ */
 static void read_lock(struct catalog *c, const struct cargo_workspace *w, struct lock *ret)
 {
     struct str text;

@@ -116,7 +116,8 @@ static bool is_of_repository(struct str dir, struct str name)
 {
     struct str hash = str_from(dir, name.n + 1);
 
-    if (dir.n < name.n + 2 || dir.p[name.n] != '-' || !str_icase_eq(str_upto(dir, name.n), name))
+    if (dir.n < name.n + 2 || dir.p[name.n] != '-' ||
+        !str_icase_eq(str_upto(dir, name.n), name))
         return false;
     for (size_t i = 0; i < hash.n; i++)
         if (!memchr("0123456789abcdef", hash.p[i], 16))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Cargo's checkouts of git repositories: <home>/git/checkouts/<repository>-<hash>/<the
- * beginning of the commit>/. A commit never changes, so what a checkout holds is looked at once.
+ * beginning of the commit>/. A commit never changes, so what a checkout holds is looked at
+ * once.
  */
 #ifndef PM_CARGO_CHECKOUT_H
 #define PM_CARGO_CHECKOUT_H

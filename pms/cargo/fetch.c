@@ -27,8 +27,8 @@ struct fetching {
     struct need need;
     fetched_fn done;
     void *ctx;
-    char *dir;       /* NULL: none was made */
-    bool respelled;  /* the name, after what cargo suggested */
+    char *dir;      /* NULL: none was made */
+    bool respelled; /* the name, after what cargo suggested */
     struct arena arena;
 };
 
@@ -162,8 +162,8 @@ static bool is_wanted(const struct fetching *f, const struct known *what)
     return n->source.n == 0 || str_eq(what->source, n->source);
 }
 
-/* "perhaps you meant: cfg-if": the registry spells the name with the other of '-' and '_', which
- * are the same here (PL-20). */
+/* "perhaps you meant: cfg-if": the registry spells the name with the other of '-' and '_',
+ * which are the same here (PL-20). */
 static bool take_spelling(struct fetching *f, struct str err)
 {
     static const struct str sign = { "perhaps you meant:", 18 };
@@ -177,8 +177,8 @@ static bool take_spelling(struct fetching *f, struct str err)
         name = str_trim(name);
     if (str_cut(name, ' ', &name, &tail))
         name = str_trim(name);
-    if (!name_is_sound(name) || !str_eq(name_key(&f->arena, name),
-                                         name_key(&f->arena, f->need.name)))
+    if (!name_is_sound(name) ||
+        !str_eq(name_key(&f->arena, name), name_key(&f->arena, f->need.name)))
         return false;
     f->need.name = arena_str(&f->arena, name);
     f->respelled = true;
@@ -225,10 +225,9 @@ static void on_cargo_done(void *ctx, const struct run_result *result, const stru
 static void run(struct fetching *f)
 {
     const char **argv = ARENA_ARRAY(&f->arena, const char *, 3);
-    struct run_opts opts = { .argv = argv,
-                             .env = f->tool->env,
-                             .cwd = f->dir,
-                             .timeout_ms = FETCH_TIMEOUT_MS };
+    struct run_opts opts = {
+        .argv = argv, .env = f->tool->env, .cwd = f->dir, .timeout_ms = FETCH_TIMEOUT_MS
+    };
     auto_arena a = ARENA;
     struct error e = { 0 };
 
@@ -257,9 +256,7 @@ void tool_fetch(struct tool *t, struct request *r, const struct need *need, fetc
     struct fetching *f = NEW(struct fetching);
     struct error e = { 0 };
 
-    *f = (struct fetching){
-        .tool = t, .request = r, .need = *need, .done = done, .ctx = ctx
-    };
+    *f = (struct fetching){ .tool = t, .request = r, .need = *need, .done = done, .ctx = ctx };
     if (!is_plain(need->source) || !is_plain(need->commit))
         error_set(&e, ERR_INVALID, "the lockfile names no source that can be fetched from");
     else if (make_dir(f, &e)) {

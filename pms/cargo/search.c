@@ -76,10 +76,9 @@ void tool_search(struct tool *t, struct request *r, struct str query)
 {
     const char **argv = ARENA_ARRAY(&r->arena, const char *, 7);
     /* Not in the workspace: cargo would read its configuration. */
-    struct run_opts opts = { .argv = argv,
-                             .env = t->env,
-                             .cwd = "/",
-                             .timeout_ms = SEARCH_TIMEOUT_MS };
+    struct run_opts opts = {
+        .argv = argv, .env = t->env, .cwd = "/", .timeout_ms = SEARCH_TIMEOUT_MS
+    };
 
     argv[0] = t->program;
     argv[1] = "search";

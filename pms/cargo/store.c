@@ -57,9 +57,9 @@ void store_renew(struct store *s)
 /* ---- what is wanted ---- */
 
 struct wanted {
-    struct str text;        /* of the version */
-    bool any, exact;        /* "*"; a whole version */
-    struct semver_req req;  /* an exact one as a caret */
+    struct str text;       /* of the version */
+    bool any, exact;       /* "*"; a whole version */
+    struct semver_req req; /* an exact one as a caret */
     enum strictness how;
 };
 
@@ -136,8 +136,8 @@ static const struct known *find_known(struct store *s, const struct id *id,
 
 /* ---- on the disk ---- */
 
-/* "registry+https://host/path" is kept below registry/src/host-hash; what comes from the default
- * registry may have come by another host, or by a mirror. */
+/* "registry+https://host/path" is kept below registry/src/host-hash; what comes from the
+ * default registry may have come by another host, or by a mirror. */
 static bool is_of_registry(const struct shelved *e, struct str source)
 {
     struct str kind, url, host;

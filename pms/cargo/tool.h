@@ -8,8 +8,8 @@
 
 #define FETCH_TIMEOUT_MS  50000 /* the client gives a request 120 s, its second try included */
 #define SEARCH_TIMEOUT_MS 20000
-#define SEARCH_MAX        10   /* hits */
-#define SEARCH_MAX_QUERY  256  /* bytes */
+#define SEARCH_MAX        10  /* hits */
+#define SEARCH_MAX_QUERY  256 /* bytes */
 
 struct tool;
 

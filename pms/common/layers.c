@@ -58,9 +58,10 @@ bool layer_check(const struct toml_val *layer, struct error *e)
         const struct toml_val *v = toml_get(layer, k->name);
 
         if (v && !fits(k, v))
-            return toml_fail(e, v, "must be %s", k->kind == TOML_TABLE ? "a table"
-                             : k->of == TOML_TABLE               ? "an array of tables"
-                                                                 : "an array of strings");
+            return toml_fail(e, v, "must be %s",
+                             k->kind == TOML_TABLE ? "a table"
+                             : k->of == TOML_TABLE ? "an array of tables"
+                                                   : "an array of strings");
     }
     return true;
 }

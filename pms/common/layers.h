@@ -22,7 +22,8 @@
 
 #define LAYERS_MAX_FILE  ((size_t)256 << 10) /* of the manifest file */
 #define LAYERS_MAX_JSON  ((size_t)1 << 20)   /* of the result */
-#define LAYERS_MAX_DEPTH 64 /* levels; the protocol's messages may have 128 (security.md 3.1) */
+#define LAYERS_MAX_DEPTH 64 /* levels; the protocol's messages may have 128 (security.md 3.1) \
+                             */
 #define SKILLS_MAX_DEPTH   16
 #define SKILLS_MAX_ENTRIES 10000
 
@@ -55,7 +56,7 @@ void layers_merge(struct buf *out, const struct toml_val *first, const struct to
 /* ---- both ---- */
 
 struct embedded {
-    bool any;            /* it embeds a manifest, metadata or a skill, malformed ones included */
+    bool any; /* it embeds a manifest, metadata or a skill, malformed ones included */
     struct str manifest; /* the merged manifest as JSON, also without `any` */
 };
 

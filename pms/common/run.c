@@ -145,7 +145,8 @@ static void on_bytes(void *ctx, enum child_stream stream, struct str bytes)
     struct run *r = ctx;
 
     if (stream == CHILD_STDERR) {
-        buf_add(&r->err, str_from(bytes, bytes.n > RUN_MAX_STDERR ? bytes.n - RUN_MAX_STDERR : 0));
+        buf_add(&r->err,
+                str_from(bytes, bytes.n > RUN_MAX_STDERR ? bytes.n - RUN_MAX_STDERR : 0));
         if (r->err.n > 2 * RUN_MAX_STDERR)
             buf_drop_front(&r->err, r->err.n - RUN_MAX_STDERR - 1);
         return;
@@ -180,10 +181,9 @@ static void show_progress(const char *text)
 static void start(struct run *r)
 {
     static const struct child_ops ops = { .on_bytes = on_bytes, .on_exit = on_exit_seen };
-    const struct child_opts opts = { .argv = r->opts.argv,
-                                     .env = r->opts.env,
-                                     .cwd = r->opts.cwd,
-                                     .no_stdin = true };
+    const struct child_opts opts = {
+        .argv = r->opts.argv, .env = r->opts.env, .cwd = r->opts.cwd, .no_stdin = true
+    };
 
     if (r->opts.progress)
         show_progress(r->opts.progress);

@@ -9,7 +9,7 @@
 
 #include "common/serve.h"
 
-#define RUN_MAX_OUTPUT ((size_t)8 << 20) /* of stdout; more is ERR_LIMIT, the command ends */
+#define RUN_MAX_OUTPUT ((size_t)8 << 20)  /* of stdout; more is ERR_LIMIT, the command ends */
 #define RUN_MAX_STDERR ((size_t)16 << 10) /* the last bytes are kept */
 #define RUN_PARALLEL   4                  /* commands at once; further ones wait their turn */
 
@@ -26,7 +26,7 @@ struct run_opts {
 #define PROGRESS_PREFIX "progress: "
 
 struct run_result {
-    int code;      /* exit code; -1 when a signal ended it */
+    int code;       /* exit code; -1 when a signal ended it */
     struct str out; /* whole stdout */
     struct str err; /* the end of stderr, from the beginning of a line */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "common/serve.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ struct open_request {
 struct server {
     const struct pms_program *program;
     struct session session;
-    struct arena arena; /* of the session */
+    struct arena arena;         /* of the session */
     struct rpc_doc *initialize; /* NULL before it came */
     void *state;
     struct pipe *in, *out;
@@ -386,6 +387,17 @@ static void serve(const struct pms_program *p)
     end_server(&s);
 }
 
+/* A descriptor that is closed at the start would be given to the next thing that is opened. */
+static void hold_standard_fds(void)
+{
+    for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+        if (fd <= STDERR_FILENO)
+            continue;
+        close(fd);
+        break;
+    }
+}
+
 int pms_main(const struct pms_program *p, int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
@@ -396,6 +408,7 @@ int pms_main(const struct pms_program *p, int argc, char **argv)
         fputs(p->help, stderr);
         return 2;
     }
+    hold_standard_fds();
     mem_give_back_large();
     serve(p);
     return EXIT_SUCCESS;

@@ -73,10 +73,10 @@ struct method {
 };
 
 struct pms_program {
-    const char *name;                /* "cargo" */
-    const char *help;                /* what --help prints */
-    const char *const *capabilities; /* NULL-terminated (PM-2) */
-    const struct method *methods;    /* ends with a NULL name */
+    const char *name;                       /* "cargo" */
+    const char *help;                       /* what --help prints */
+    const char *const *capabilities;        /* NULL-terminated (PM-2) */
+    const struct method *methods;           /* ends with a NULL name */
     void *(*open)(const struct session *s); /* at initialize */
     void (*close)(void *state);             /* no request is open any more */
 };

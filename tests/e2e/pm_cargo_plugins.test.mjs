@@ -383,6 +383,13 @@ scenario('PM-1, PM-5: wrong params of every method are -32602; the program goes 
     assert.deepEqual(await p.deps(), []);
 });
 
+test('PM-8: closed standard descriptors are no stumbling block', () => {
+    for (const closed of ['<&-', '>&-', '2>&-', '<&- >&- 2>&-', '<&- 2>/dev/full', '>/dev/full', '</']) {
+        const r = spawnSync('sh', ['-c', `"$0" ${closed}`, bin], { input: '{"jsonrpc":"2.0","id":1,"method":"initialize"}\nx\n', encoding: 'utf8', timeout: 10000 * slack });
+        assert.equal(r.status, 0, `${closed}: ${r.stderr}`);
+    }
+});
+
 // --- cargo behind it --------------------------------------------------------------------------------------------------
 /** A cargo that notes what it was asked and does `body` in the throw-away package ($HOME_DIR: cargo's home). */
 const script = (p, body) => write(p.cargo, `#!/bin/sh\n{ echo "$@"; pwd; cat Cargo.toml; } >>${p.marker} 2>/dev/null\n${body}\n`, 0o755);

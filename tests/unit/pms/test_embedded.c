@@ -61,8 +61,7 @@ static void the_manifest_file_is_the_first_of_three_names(void **state)
         for (size_t k = 0; k < ARRAY_LEN(cases[i].files) && cases[i].files[k]; k++)
             put(&d, cases[i].files[k], "");
         found = manifest_file(&d.arena, d.path);
-        assert_str(str_of(found ? path_base(found) : ""),
-                   cases[i].found ? cases[i].found : "");
+        assert_str(str_of(found ? path_base(found) : ""), cases[i].found ? cases[i].found : "");
         close_dir(&d);
     }
 }
@@ -73,13 +72,9 @@ static void a_link_counts_only_inside_of_the_package(void **state)
         const char *to;
         bool counts;
     } cases[] = {
-        { "sub/real.toml", true },
-        { "../outside.toml", false },
-        { "/etc/hostname", false },
-        { "nowhere", false },
-        { "SYMPOSIUM.toml", false }, /* itself */
-        { "sub", false },
-        { "/dev/null", false },
+        { "sub/real.toml", true }, { "../outside.toml", false }, { "/etc/hostname", false },
+        { "nowhere", false },      { "SYMPOSIUM.toml", false }, /* itself */
+        { "sub", false },          { "/dev/null", false },
     };
 
     (void)state;
@@ -166,7 +161,8 @@ static void check_embedded(const char *metadata, const char *file, bool any, con
     close_dir(&d);
 }
 
-/* PL-29: a malformed layer is dropped, the other one counts; it embeds something all the same. */
+/* PL-29: a malformed layer is dropped, the other one counts; it embeds something all the same.
+ */
 static void malformed_layers_are_dropped_whole(void **state)
 {
 #define DEFAULTS "\"skills\":[{\"source\":{\"path\":\"skills\"}}]}"
@@ -193,8 +189,8 @@ static void a_manifest_that_is_too_long_is_an_error(void **state)
     buf_addz(&text, "x = \"");
     buf_fill(&text, 'x', LAYERS_MAX_JSON);
     buf_addz(&text, "\"");
-    assert_false(embedded_read(&d.arena, d.path, toml_parse(&d.arena, buf_str(&text), NULL),
-                               &got, &e));
+    assert_false(
+        embedded_read(&d.arena, d.path, toml_parse(&d.arena, buf_str(&text), NULL), &got, &e));
     assert_int_equal(e.kind, ERR_LIMIT);
     close_dir(&d);
 }

@@ -78,18 +78,12 @@ static void a_layer_of_the_wrong_shape_is_refused_by_its_key(void **state)
     static const struct {
         const char *text, *key;
     } cases[] = {
-        { "depends-on=7", "depends-on" },
-        { "depends-on=['a', 7]", "depends-on" },
-        { "predicates=[[]]", "predicates" },
-        { "skills='x'", "skills" },
-        { "skills=['x']", "skills" },
-        { "[skills]\nx=1", "skills" },
-        { "installations=1", "installations" },
-        { "hooks={}", "hooks" },
-        { "mcp_servers=[1]", "mcp_servers" },
-        { "predicate=''", "predicate" },
-        { "plugins=[[]]", "plugins" },
-        { "defaults=[]", "defaults" },
+        { "depends-on=7", "depends-on" },       { "depends-on=['a', 7]", "depends-on" },
+        { "predicates=[[]]", "predicates" },    { "skills='x'", "skills" },
+        { "skills=['x']", "skills" },           { "[skills]\nx=1", "skills" },
+        { "installations=1", "installations" }, { "hooks={}", "hooks" },
+        { "mcp_servers=[1]", "mcp_servers" },   { "predicate=''", "predicate" },
+        { "plugins=[[]]", "plugins" },          { "defaults=[]", "defaults" },
         { "subcommand='x'", "subcommand" },
     };
     struct error e = { 0 };
@@ -111,7 +105,9 @@ static void layers_are_bounded_in_depth(void **state)
     static const struct {
         size_t levels;
         bool good;
-    } cases[] = { { LAYERS_MAX_DEPTH - 1, true }, { LAYERS_MAX_DEPTH + 1, false }, { 120, false } };
+    } cases[] = { { LAYERS_MAX_DEPTH - 1, true },
+                  { LAYERS_MAX_DEPTH + 1, false },
+                  { 120, false } };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -140,8 +136,8 @@ static void a_layer_may_come_from_json(void **state)
     first = toml_from_json(&a, doc.root, &e);
     assert_true(layer_check(first, &e));
     layers_merge(&out, first, layer(&a, "depends-on='y'"));
-    assert_str(buf_str(&out), "{\"name\":\"a\",\"depends-on\":[\"x\",\"y\"],\"n\":1,\"skills\":["
-                              GROUP "]}");
+    assert_str(buf_str(&out),
+               "{\"name\":\"a\",\"depends-on\":[\"x\",\"y\"],\"n\":1,\"skills\":[" GROUP "]}");
 }
 
 int main(void)

@@ -136,7 +136,8 @@ static void an_offer_is_written_as_the_protocol_has_it(void **state)
     struct jw w = jw_to(&out);
 
     (void)state;
-    offer_put(&w, &(struct id){ STR("p"), STR("n"), STR("1.0.0") }, "/a \"b\"", STR("{\"x\":1}"));
+    offer_put(&w, &(struct id){ STR("p"), STR("n"), STR("1.0.0") }, "/a \"b\"",
+              STR("{\"x\":1}"));
     assert_str(buf_str(&out), "{\"id\":{\"pm\":\"p\",\"name\":\"n\",\"version\":\"1.0.0\"},"
                               "\"root\":\"/a \\\"b\\\"\",\"manifest\":{\"x\":1}}");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The line that says what is wrong. Commands themselves: tests/e2e/pm_cargo_plugins.test.mjs. */
+/* The line that says what is wrong. Commands themselves: tests/e2e/pm_cargo_plugins.test.mjs.
+ */
 #include "../check.h"
 
 #include "common/run.h"

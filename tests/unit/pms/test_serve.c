@@ -94,8 +94,8 @@ static void on_forget(struct request *r)
 }
 
 static const struct method toy_methods[] = {
-    { "where", on_where }, { "run", on_run }, { "fail", on_fail }, { "forget", on_forget },
-    { NULL, NULL },
+    { "where", on_where },   { "run", on_run }, { "fail", on_fail },
+    { "forget", on_forget }, { NULL, NULL },
 };
 
 static const struct pms_program toy = {
@@ -245,10 +245,10 @@ static void each_kind_of_error_has_its_code(void **state)
         enum err_kind kind;
         int code;
     } cases[] = {
-        { ERR_NOT_FOUND, PMS_NOT_FOUND },     { ERR_TIMEOUT, PMS_NETWORK },
-        { ERR_CLOSED, PMS_NETWORK },          { ERR_INVALID, PMS_INVALID_INPUT },
-        { ERR_LIMIT, PMS_INVALID_INPUT },     { ERR_DENIED, PMS_AUTH_REQUIRED },
-        { ERR_PROTOCOL, -32603 },             { ERR_SYS, -32603 },
+        { ERR_NOT_FOUND, PMS_NOT_FOUND }, { ERR_TIMEOUT, PMS_NETWORK },
+        { ERR_CLOSED, PMS_NETWORK },      { ERR_INVALID, PMS_INVALID_INPUT },
+        { ERR_LIMIT, PMS_INVALID_INPUT }, { ERR_DENIED, PMS_AUTH_REQUIRED },
+        { ERR_PROTOCOL, -32603 },         { ERR_SYS, -32603 },
     };
     struct talk t;
 
@@ -258,9 +258,10 @@ static void each_kind_of_error_has_its_code(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char line[256], want[256];
 
-        snprintf(line, sizeof line,
-                 "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"fail\",\"params\":{\"kind\":%d}}",
-                 i + 1, cases[i].kind);
+        snprintf(
+            line, sizeof line,
+            "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"fail\",\"params\":{\"kind\":%d}}",
+            i + 1, cases[i].kind);
         snprintf(want, sizeof want, "\"id\":%zu,\"error\":{\"code\":%d,\"message\":\"it failed",
                  i + 1, cases[i].code);
         put(&t, line);
