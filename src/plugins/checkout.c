@@ -289,7 +289,7 @@ static void put_word(struct buf *b, struct str s)
 {
     s = str_upto(s, MAX_WORD);
     for (size_t i = 0; i < s.n; i++)
-        buf_addc(b, is_plain(s.p[i]) && (b->n || s.p[i] != '.') ? s.p[i] : '_');
+        buf_addc(b, is_plain(s.p[i]) && (b->n || !strchr(".-", s.p[i])) ? s.p[i] : '_');
 }
 
 static void put_words(struct buf *b, const struct parser *p, const struct git_source *s)
