@@ -24,10 +24,14 @@
  *
  * "--sandbox": the program enters the Landlock ruleset of KEEPER_RULESET_FD and the filter of
  * seccomp_lock_command() before it is executed.
+ *
+ * "--offline": the keeper, and so its tree, goes into a network namespace without anything in
+ * it, where the host allows that (lockdown/offline.h).
  */
 #define KEEPER_OPT_COMMAND "--command"
 #define KEEPER_OPT_AS      "--as"
 #define KEEPER_OPT_SANDBOX "--sandbox"
+#define KEEPER_OPT_OFFLINE "--offline"
 #define KEEPER_RULESET_FD  4
 
 /*

@@ -18,6 +18,7 @@
 #include "base/proctree.h"
 #include "lockdown/confine.h"
 #include "lockdown/landlock.h"
+#include "lockdown/offline.h"
 #include "lockdown/seccomp.h"
 
 /* After the group was killed: how long its end is awaited before the whole of /proc is looked
@@ -26,7 +27,7 @@
 
 struct keeper {
     const char *as; /* the program's argv[0] */
-    bool command, sandbox;
+    bool command, sandbox, offline;
     pid_t program;
     bool exit_told, program_reaped;
     bool holds; /* the program is not reaped: its pid names its group */
@@ -159,6 +160,8 @@ static bool read_options(struct keeper *k, char **argv, char ***ret_program)
             k->command = true;
         else if (!strcmp(*at, KEEPER_OPT_SANDBOX))
             k->sandbox = true;
+        else if (!strcmp(*at, KEEPER_OPT_OFFLINE))
+            k->offline = true;
         else if (!strcmp(*at, KEEPER_OPT_AS) && at[1])
             k->as = *++at;
         else
@@ -312,6 +315,8 @@ int keeper_main(int argc, char **argv)
     sigaddset(&chld, SIGCHLD);
     k.sigchld = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
     unmark_env();
+    if (k.offline)
+        offline_enter(NULL); /* where it cannot be had, the program is asked to behave */
     k.program = start(&k, program, &failed);
     let_go_of_stdio();
     if (k.sandbox)

@@ -532,6 +532,8 @@ static void under_keeper(struct arena *a, struct spawn_opts *s, const char *prog
         ARENA_PUSH(a, &argv) = KEEPER_OPT_COMMAND;
     if (o->sandbox_fd)
         ARENA_PUSH(a, &argv) = KEEPER_OPT_SANDBOX;
+    if (o->offline)
+        ARENA_PUSH(a, &argv) = KEEPER_OPT_OFFLINE;
     if (o->path) {
         ARENA_PUSH(a, &argv) = KEEPER_OPT_AS;
         ARENA_PUSH(a, &argv) = o->argv[0];
@@ -597,6 +599,7 @@ struct child *child_start(struct loop *l, const struct child_opts *o,
 
     assert(!o->command || (o->keeper && ops->on_bytes));
     assert(!o->sandbox_fd || o->keeper);
+    assert(!o->offline || o->keeper);
     *c = (struct child){
         .loop = l,
         .ops = *ops,

@@ -69,6 +69,8 @@ struct child_opts {
     int sandbox_fd; /* a Landlock ruleset (lockdown/landlock.h): the program runs in it and
                        under seccomp_lock_command(); 0: no sandbox. Needs the keeper. The
                        caller's */
+    bool offline;   /* in a network namespace without anything in it, where the host allows
+                       that (PM-7). Needs the keeper */
     int drain_ms;   /* 0: CHILD_DRAIN_MS */
     size_t max_line;        /* 0: LINES_MAX_DEFAULT */
     size_t max_stdin_queue; /* 0: PIPE_QUEUE_DEFAULT */

@@ -334,6 +334,8 @@ struct gateway *gateway_new(const struct gateway_opts *o)
     g->o.start_dir = arena_z(&g->arena, str_of(o->start_dir));
     config_load(&g->defaults, o->dirs, &g->arena);
     g->pms = pm_set_new(o->loop);
+    if (o->level == UPDATE_NONE)
+        pm_set_offline(g->pms); /* a start makes no connection (MS-2) */
     g->env = (struct backend_env){
         .loop = o->loop, .cache_dir = o->dirs->cache, .on_change = on_backend_change, .ctx = g
     };

@@ -98,14 +98,19 @@ struct git_fetch {
 
 static void advance(struct git_fetch *f, enum step to);
 
+static const char *const level_names[] = {
+    [UPDATE_NONE] = "none", [UPDATE_CHECK] = "check", [UPDATE_FETCH] = "fetch"
+};
+
+const char *update_level_name(enum update_level level)
+{
+    return level_names[level];
+}
+
 bool update_level_parse(struct str name, enum update_level *ret)
 {
-    static const char *const names[] = {
-        [UPDATE_NONE] = "none", [UPDATE_CHECK] = "check", [UPDATE_FETCH] = "fetch"
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_is(name, names[i])) {
+    for (size_t i = 0; i < ARRAY_LEN(level_names); i++)
+        if (str_is(name, level_names[i])) {
             *ret = (enum update_level)i;
             return true;
         }

@@ -31,6 +31,7 @@ enum update_level {
     UPDATE_FETCH, /* fetched anew */
 };
 bool update_level_parse(struct str name, enum update_level *ret); /* "none" "check" "fetch" */
+const char *update_level_name(enum update_level level);
 
 struct git_opts {
     const char *cache_dir;

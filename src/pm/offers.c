@@ -337,6 +337,7 @@ static void put_params(struct buf *out, const struct ask *a)
         id.pm = str_of(a->program->name);
         jw_key(&w, "id");
         wire_put_id(&w, &id);
+        jw_kstrz(&w, "update", update_level_name(q->o->o.level));
     } else {
         jw_key(&w, "deps");
         jw_arr(&w);
@@ -355,10 +356,14 @@ static const char *method_of(const struct question *q)
     return q->load ? "load_plugin" : "active_plugins";
 }
 
+/* A package by its name, as whatever level it was asked for; dependencies by their sum. */
 static struct str key_of(struct arena *a, const struct question *q, struct str params)
 {
     char hex[SHA256_HEX_SIZE];
 
+    if (q->load)
+        return str_of(arena_printf(a, "%s %.*s %.*s", method_of(q), STR_F(q->id.name),
+                                   STR_F(q->id.version)));
     sha256_hex(params, hex);
     return str_of(arena_printf(a, "%s %s", method_of(q), hex));
 }

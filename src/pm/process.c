@@ -66,6 +66,7 @@ struct pm_process {
     struct loop *loop;
     char *name, *workspace, *cache_dir;
     char **argv, **env;
+    bool offline;
     enum state state;
     bool has[ARRAY_LEN(optional)];
     struct error why; /* DEAD: the reason */
@@ -232,7 +233,8 @@ static bool retry_later(struct call *c)
 {
     int ms = BACKOFF_MS << 2 * c->retries;
 
-    if (c->dropped || c->retries == PM_NETWORK_RETRIES || clock_ms() + ms >= c->deadline)
+    if (c->dropped || c->p->offline || c->retries == PM_NETWORK_RETRIES ||
+        clock_ms() + ms >= c->deadline)
         return false;
     c->retries++;
     c->state = BACKOFF;
@@ -464,7 +466,9 @@ static void on_exit_seen(void *ctx, const struct child_exit *how)
     auto_buf words = BUF(4 * MAX_STDERR_SHOWN);
 
     put_last_words(&words, child_stderr(p->child));
-    if (how->signal)
+    if (how->exec_errno)
+        die_of(p, ERR_SYS, "cannot be executed: %s", strerror(how->exec_errno));
+    else if (how->signal)
         die_of(p, ERR_CLOSED, "ended by signal %d%s", how->signal, buf_z(&words));
     else
         die_of(p, ERR_CLOSED, "exited with status %d%s", how->code, buf_z(&words));
@@ -490,6 +494,8 @@ static bool start_child(struct pm_process *p, struct error *e)
         .env = (const char *const *)p->env,
         .cwd = p->workspace && file_is_dir(p->workspace) ? p->workspace : NULL,
         .max_line = PM_MAX_LINE,
+        .keeper = p->offline,
+        .offline = p->offline,
     };
 
     p->child = child_start(p->loop, &o, &ops, p, e);
@@ -547,6 +553,7 @@ struct pm_process *pm_process_new(struct loop *l, const struct pm_opts *o)
     p->env = environment_new(o->pass_env, o->npass_env);
     p->workspace = mem_strdup(o->workspace);
     p->cache_dir = mem_strdup(o->cache_dir);
+    p->offline = o->offline;
     p->gone_timer = timer_new(l, on_gone_timer, p);
     return p;
 }

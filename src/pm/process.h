@@ -30,6 +30,9 @@ struct pm_opts {
     const struct str *pass_env; /* more names for its environment (PM-10) */
     size_t npass_env;
     const char *workspace, *cache_dir; /* sent with initialize; NULL: not sent */
+    /* It gets a network without anything in it where the host allows that, and a network that
+     * fails is not tried again (PM-7). It then runs under a keeper. */
+    bool offline;
 };
 
 /* Starts nothing; opts are copied. */

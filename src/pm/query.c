@@ -65,15 +65,6 @@ static void set_problem(struct ask *a, const char *what)
                                      a->program->name, a->q->kind->method, what));
 }
 
-static const char *level_name(enum update_level level)
-{
-    static const char *const names[] = {
-        [UPDATE_NONE] = "none", [UPDATE_CHECK] = "check", [UPDATE_FETCH] = "fetch"
-    };
-
-    return names[level];
-}
-
 /* ---- search ---- */
 
 static void put_words(const struct ask *a, struct jw *w)
@@ -142,7 +133,7 @@ static void put_id(const struct ask *a, struct jw *w)
     id.pm = str_of(a->program->name);
     jw_key(w, "id");
     wire_put_id(w, &id);
-    jw_kstrz(w, "update", level_name(a->q->level));
+    jw_kstrz(w, "update", update_level_name(a->q->level));
 }
 
 static void take_package(struct ask *a, yyjson_val *result)
@@ -189,7 +180,7 @@ static const struct kind fetch = { "fetch", put_id, take_package, report_package
 
 static void put_force(const struct ask *a, struct jw *w)
 {
-    jw_kstrz(w, "update", level_name(a->q->level));
+    jw_kstrz(w, "update", update_level_name(a->q->level));
     jw_kbool(w, "force", a->q->force);
 }
 

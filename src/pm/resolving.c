@@ -163,6 +163,8 @@ struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o
     };
     if (!o->pms)
         r->own = pm_set_new(l);
+    if (r->own && o->level == UPDATE_NONE)
+        pm_set_offline(r->own);
     if (o->level == UPDATE_NONE)
         begin_packages(r);
     else

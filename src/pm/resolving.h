@@ -14,13 +14,14 @@
 struct resolving_opts {
     const struct dirs *dirs;
     const char *start_dir;   /* cwd or --workspace */
-    enum update_level level; /* PM-7; none for the meta-server and hooks */
+    enum update_level level; /* none for the meta-server and hooks */
     int timeout_ms; /* of one request to a package manager but list_deps; 0: PM_TIMEOUT_MS */
     int shell_timeout_ms; /* 0: 10 s (PL-22) */
     bool read_only_cache; /* write no cache at all */
     bool plugins_only;    /* see plugins/resolve.h */
-    struct pm_set
-        *pms; /* the run's processes; NULL: started for this and ended before `done` */
+    /* The run's processes; NULL: started for this, offline at level none (PM-7), and ended
+     * before `done`. */
+    struct pm_set *pms;
 };
 
 struct resolving;

@@ -21,6 +21,7 @@ struct pm_set {
     struct member *members;
     struct timer *timer; /* reports the end of an empty set */
     size_t closing;      /* members not gone yet */
+    bool offline;
     void (*gone)(void *ctx);
     void *gone_ctx;
 };
@@ -39,6 +40,7 @@ static struct str identity_of(const struct pm_opts *o)
 
     put_part(&b, o->workspace);
     put_part(&b, o->cache_dir);
+    put_part(&b, o->offline ? "offline" : "");
     for (const char *const *arg = o->argv; *arg; arg++)
         put_part(&b, *arg);
     put_part(&b, "");
@@ -67,6 +69,11 @@ struct pm_set *pm_set_new(struct loop *l)
     s->loop = l;
     s->timer = timer_new(l, on_end, s);
     return s;
+}
+
+void pm_set_offline(struct pm_set *s)
+{
+    s->offline = true;
 }
 
 static void free_member(struct member *m)
@@ -116,7 +123,8 @@ struct pm_process *pm_set_open(struct pm_set *s, const struct pm_program *p,
                          .pass_env = p->pass_env ? p->pass_env->v : NULL,
                          .npass_env = p->pass_env ? p->pass_env->n : 0,
                          .workspace = workspace,
-                         .cache_dir = cache_dir };
+                         .cache_dir = cache_dir,
+                         .offline = s->offline };
 
     return pm_set_get(s, &o);
 }

@@ -11,6 +11,9 @@ struct pm_set;
 
 struct pm_set *pm_set_new(struct loop *l);
 
+/* Those started from now on make no connection: pm_opts.offline. For a run of level `none`. */
+void pm_set_offline(struct pm_set *s);
+
 /* The process of that name; made when there is none. One that was made with other argv, names
  * of variables or paths (the configuration changed) is ended and replaced. Owned by the set. */
 struct pm_process *pm_set_get(struct pm_set *s, const struct pm_opts *o);

@@ -7,8 +7,10 @@
  *
  * where X is what to do: {"result": any}, {"error": code}, {"do": "die" and the like}. Methods
  * with an id are looked up by its "name requirement", then its name; what is not in the file is
- * -32001. Each start and each request adds a line to FILE.log: "start", "method params".
+ * -32001. Each start and each request adds a line to FILE.log: "start online" (or "offline"),
+ * "method params".
  */
+#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +117,18 @@ static void on_request(struct str id, struct str method, yyjson_val *params)
     perform(id, find(catalog.root, method, params));
 }
 
+/* Some interface besides the loopback (PM-7). */
+static bool has_network(void)
+{
+    struct if_nameindex *l = if_nameindex();
+    bool found = false;
+
+    for (size_t i = 0; l && l[i].if_index; i++)
+        found |= strcmp(l[i].if_name, "lo") != 0;
+    if_freenameindex(l);
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL, path[4096];
@@ -129,7 +143,7 @@ int main(int argc, char **argv)
     out_log = fopen(path, "a");
     if (!out_log)
         return 2;
-    fputs("start\n", out_log);
+    fprintf(out_log, "start %s\n", has_network() ? "online" : "offline");
     fflush(out_log);
     while ((n = getline(&line, &cap, stdin)) > 0) {
         auto_json doc = { 0 };

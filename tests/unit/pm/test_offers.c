@@ -206,7 +206,8 @@ static void a_package_is_asked_for_by_name(void **state)
     assert_offers(&b, "a:w:1.0.0 ./w\n");
     assert_text(&b.problems, "");
     assert_has(catalog_log(&b.c, "a"),
-               "load_plugin {\"id\":{\"pm\":\"a\",\"name\":\"w\",\"version\":\"*\"}}");
+               "load_plugin "
+               "{\"id\":{\"pm\":\"a\",\"name\":\"w\",\"version\":\"*\"},\"update\":\"none\"}");
     load(&b, "a", "w", "^2");
     assert_offers(&b, "a:w:2.0.0 ./w2\n");
     /* an empty answer is no error (PM-2), and says that there is nothing */

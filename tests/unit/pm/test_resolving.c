@@ -2,8 +2,14 @@
 #include "catalog.h"
 
 #include <fcntl.h>
+#include <net/if.h>
 #include <sys/stat.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockdown/keeper.h"
+#include "lockdown/offline.h"
 #include "pm/resolving.h"
 
 struct bench {
@@ -190,6 +196,62 @@ static void levels_above_none_refresh_first(void **state)
     }
 }
 
+static bool has_network(void)
+{
+    struct if_nameindex *l = if_nameindex();
+    bool found = false;
+
+    for (size_t i = 0; l && l[i].if_index; i++)
+        found |= strcmp(l[i].if_name, "lo") != 0;
+    if_freenameindex(l);
+    return found;
+}
+
+/* PM-7: a run at level none gets an empty network, where the host allows one; check needs one.
+ */
+static void level_none_makes_no_connection(void **state)
+{
+    struct bench b;
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0)
+        _exit(offline_enter(NULL) ? 0 : 1);
+    waitpid(pid, &status, 0);
+    if (status != 0)
+        skip();
+    set_up_whole(&b);
+    b.own = true;
+    config(&b, "[plugins]\nauto-enable = [\"*\"]\n");
+    resolve(&b);
+    assert_servers(&b, "s t");
+    assert_has(catalog_log(&b.c, "a"), "start offline\n");
+    b.level = UPDATE_CHECK;
+    resolve(&b);
+    assert_has(catalog_log(&b.c, "a"), has_network() ? "start online\n" : "start ");
+    tear_down(&b);
+}
+
+/* There no failure of the network is tried again: nothing could have changed. */
+static void without_network_nothing_is_tried_again(void **state)
+{
+    struct bench b;
+    const char *log;
+
+    set_up(&b);
+    b.own = true;
+    config(&b, "[plugins]\nuse = [\"v\"]\n");
+    catalog_write(&b.c, "a",
+                  "{\"list_deps\":{\"result\":[]},\"active_plugins\":{\"result\":[]},"
+                  "\"load_plugin\":{\"v\":{\"error\":-32002}}}");
+    resolve(&b);
+    log = strstr(catalog_log(&b.c, "a"), "load_plugin");
+    assert_non_null(log);
+    assert_null(strstr(log + 1, "load_plugin"));
+    assert_true(b.res->pm_degraded);
+    tear_down(&b);
+}
+
 static void on_never(void *ctx, struct resolution *res)
 {
     fail_msg("called");
@@ -240,15 +302,19 @@ static void a_directory_that_is_not_there_is_an_error(void **state)
     tear_down(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_resolution_and_then_from_caches),
         cmocka_unit_test(one_that_hangs_is_waited_for_no_longer_than_its_deadline),
+        cmocka_unit_test(level_none_makes_no_connection),
+        cmocka_unit_test(without_network_nothing_is_tried_again),
         cmocka_unit_test(levels_above_none_refresh_first),
         cmocka_unit_test(a_cancelled_resolution_is_never_finished),
         cmocka_unit_test(a_directory_that_is_not_there_is_an_error),
     };
 
+    if (argc > 1 && strcmp(argv[1], "keeper") == 0)
+        return keeper_main(argc - 1, argv + 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
