@@ -222,7 +222,9 @@ static void put_first(struct editing *ed, const struct json_node *parent, const 
     struct str inner = { ed->text.p + from, to - from };
     struct str indent = indent_at(ed->text, begin_of(parent));
     bool bare = str_trim(inner).n == 0;
-    bool lines = ed->style.lines || str_find_char(inner, '\n') != SIZE_MAX;
+    /* A line comment may end at a carriage return, which goes with the blanks below. */
+    bool lines = ed->style.lines || str_find_char(inner, '\n') != SIZE_MAX ||
+                 str_find_char(inner, '\r') != SIZE_MAX;
 
     while (!bare && inner.n && (is_blank(inner.p[inner.n - 1]) || inner.p[inner.n - 1] == '\n'))
         inner.n--;

@@ -76,6 +76,8 @@ static void elements_are_added_at_the_end(void **state)
         { "behind the last", "{\n  \"a\": [\n    1\n  ]\n}\n", "a", "2",
           "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n" },
         { "in one line", "{\n  \"a\": [1]\n}\n", "a", "2", "{\n  \"a\": [1, 2]\n}\n" },
+        { "behind a comment that a carriage return ends", "{\"a\": [// x\r]}", "a", "2",
+          "{\"a\": [// x\n  2\n]}" },
         { "no array", "{\"a\": {}}", "a", "1", NULL, "'a' must be an array" },
     };
 
