@@ -22,7 +22,7 @@ static void put_commands(FILE *to, bool for_agents)
 {
     for (const struct command *c = cli_commands; c->name; c++)
         if (c->for_agents == for_agents)
-            fprintf(to, "  %-12s %s\n", c->name, c->summary);
+            fprintf(to, "  %-13s %s\n", c->name, c->summary);
 }
 
 static void left_of(const struct option *o, char *left, size_t n)

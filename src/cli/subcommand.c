@@ -227,7 +227,7 @@ static void put_audience(const struct resolution *res, bool for_humans, FILE *to
         if (!any)
             fprintf(to, "\nFrom plugins, for %s:\n", for_humans ? "people" : "agents");
         any = true;
-        fprintf(to, "  %-12.*s ", STR_F(c->def->name));
+        fprintf(to, "  %-13.*s ", STR_F(c->def->name));
         out_put_words(to, c->def->description);
         fputs("  (", to);
         out_put_words(to, c->plugin->name);

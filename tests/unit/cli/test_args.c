@@ -59,6 +59,11 @@ static void CL_2_options_stand_before_or_after_the_name_of_the_command(void **st
         { "tools --query --full", "tools||--query=--full" },
         { "tools -- --full", "tools|--full|" },
         { "exec -", "exec|-|" },
+        { "crate-info serde --version 1", "package-info|serde|--version=1" }, /* CL-1: alias */
+        { "sync --update none --agent pi", "sync||--update=none --agent=pi" },
+        { "--update=check status", "status||--update=check" },
+        { "plugin validate . --check-names", "plugin|validate .|--check-names" },
+        { "init --add-agent a --add-agent=b", "init||--add-agent=a --add-agent=b" },
         { "trust -y", "trust||--yes" },
         { "help call", "help|call|" },
         { "--help", "-||--help" },
@@ -194,7 +199,7 @@ static void CL_2_the_overview_has_a_section_for_people_and_one_for_agents(void *
     agents = strstr(text, "\nFor agents:\n");
     assert_true(people && agents && people < agents);
     for (const struct command *c = cli_commands; c->name; c++) {
-        auto_free char *row = mem_printf("\n  %-12s %s\n", c->name, c->summary);
+        auto_free char *row = mem_printf("\n  %-13s %s\n", c->name, c->summary);
         const char *at = strstr(text, row);
 
         assert_non_null(at);
