@@ -41,8 +41,7 @@ static const struct option use_options[] = {
 };
 
 static const struct option plugin_options[] = {
-    { .name = "--check-names",
-      .summary = "validate: look up every dependency that is named, over the network" },
+    { .name = "--check-names", .summary = "validate: look up all dependencies named, online" },
     { 0 },
 };
 
