@@ -134,6 +134,7 @@ int cmd_exec(struct arena *a, const struct args *args);
 int cmd_trust(struct arena *a, const struct args *args);
 int cmd_doctor(struct arena *a, const struct args *args);
 int cmd_completion(struct arena *a, const struct args *args);
+int cmd_import(struct arena *a, const struct args *args);
 int cmd_help(struct arena *a, const struct args *args);
 int cmd_hook(struct arena *a, const struct args *args);
 int cmd_filesystem(struct arena *a, const struct args *args);

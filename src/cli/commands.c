@@ -72,6 +72,14 @@ static const struct option trust_options[] = {
     { 0 },
 };
 
+static const struct option import_options[] = {
+    { .name = "--dry-run", .summary = "only show what would be moved" },
+    { .name = "--yes", .letter = "-y", .summary = "do not ask" },
+    { .name = "--no-check", .summary = "do not start each server once" },
+    { .name = "--undo", .summary = "bring back what was before the last import" },
+    { 0 },
+};
+
 static const struct option filesystem_options[] = {
     { .name = "--allow-root", .summary = "admit / as a directory" },
     { 0 },
@@ -204,6 +212,17 @@ static const char exec_example[] =
     "  symposium exec todos.js\n"
     "  echo 'await fs.list_directory({path: \"notes\"})' | symposium exec -\n";
 
+static const char import_help[] =
+    "Shows the MCP servers that stand in agents' own files, and moves them into a plugin\n"
+    "of yours (those of a project's files into its SYMPOSIUM.toml), so that every agent\n"
+    "has them through symposium. Each is started once first; one that does not start\n"
+    "stays, as do remote ones, disabled ones, and what only its agent understands.\n"
+    "Nothing is changed without your yes; --undo brings every file back.\n";
+
+static const char import_example[] = "  symposium import --dry-run\n"
+                                     "  symposium import\n"
+                                     "  symposium import --undo\n";
+
 static const char trust_help[] =
     "A fresh clone may hold a SYMPOSIUM.toml that starts servers or runs commands.\n"
     "Nothing of it runs before you agreed: on a terminal this shows what would run,\n"
@@ -275,6 +294,13 @@ const struct command cli_commands[] = {
       .example = sync_example,
       .options = sync_options,
       .run = cmd_sync },
+    { .name = "import",
+      .summary = "move MCP servers from agents' files into a plugin",
+      .usage = "import [--dry-run] [--yes] [--no-check] | import --undo",
+      .help = import_help,
+      .example = import_example,
+      .options = import_options,
+      .run = cmd_import },
     { .name = "use",
       .summary = "enable a plugin, here or everywhere",
       .usage = "use NAME [--global] [--remove]",
