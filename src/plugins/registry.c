@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "plugins/registry.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beneath.h"
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "plugins/checkout.h"
 #include "plugins/manifest.h"
@@ -24,6 +27,8 @@ struct walk {
     struct str registry;
     unsigned dirs_left;
     bool cut; /* a ceiling was reached */
+    const char
+        *root; /* a stranger's: files are read that lie beneath it; NULL: the user's own */
     struct {
         struct entry *v;
         size_t n, cap;
@@ -143,6 +148,21 @@ static int by_subpath(const void *a, const void *b)
     return strcmp(x->subpath, y->subpath);
 }
 
+/* A manifest that is a link may be a link to anything. */
+static bool check_beneath(const struct walk *w, const struct entry *entry)
+{
+    auto_close int root = open(w->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int file =
+        root < 0 ? -1 : open_beneath(root, entry->file + strlen(w->root) + 1, O_PATH);
+
+    if (file >= 0)
+        return true;
+    fail(w->l, w->registry, entry->subpath,
+         arena_printf(w->l->a, "skipping %s: it is a link that leads out of the repository",
+                      entry->file));
+    return false;
+}
+
 static void load_entry(struct walk *w, const struct entry *entry)
 {
     struct load_ctx *l = w->l;
@@ -153,7 +173,8 @@ static void load_entry(struct walk *w, const struct entry *entry)
     struct error why = { 0 };
     struct plugin *p;
 
-    if (!take_file(l, w->registry, entry->subpath, entry->file))
+    if ((w->root && !check_beneath(w, entry)) ||
+        !take_file(l, w->registry, entry->subpath, entry->file))
         return;
     p = entry->skill ? skill_plugin_load(l->a, entry->file, &src, &why)
                      : manifest_load(l->a, entry->file, &src, &why);
@@ -164,9 +185,11 @@ static void load_entry(struct walk *w, const struct entry *entry)
              arena_printf(l->a, "skipping %s: %s", entry->file, why.msg));
 }
 
-void registry_load(struct load_ctx *l, struct str name, const char *root)
+static void load_tree(struct load_ctx *l, struct str name, const char *root, bool strange)
 {
-    struct walk w = { .l = l, .registry = name, .dirs_left = REGISTRY_MAX_DIRS };
+    struct walk w = {
+        .l = l, .registry = name, .dirs_left = REGISTRY_MAX_DIRS, .root = strange ? root : NULL
+    };
 
     l->bytes_left = REGISTRY_MAX_BYTES;
     walk_dir(&w, root, "", 0);
@@ -180,6 +203,11 @@ void registry_load(struct load_ctx *l, struct str name, const char *root)
             "registry '%.*s' is only read in part: at most %d plugins in %d directories, %d "
             "deep",
             STR_F(name), REGISTRY_MAX_ENTRIES, REGISTRY_MAX_DIRS, REGISTRY_MAX_DEPTH));
+}
+
+void registry_load(struct load_ctx *l, struct str name, const char *root)
+{
+    load_tree(l, name, root, false);
 }
 
 /* False with *e when there is no checkout. */
@@ -196,7 +224,7 @@ static bool load_git(struct load_ctx *l, struct str name, struct str git,
     watch_add(l->watch, l->a, checkout_dir(l->a, dirs->cache, &source));
     root = checkout_find(l->a, dirs->cache, &source, e);
     if (root)
-        registry_load(l, name, root);
+        load_tree(l, name, root, true);
     checkout_unlock(lock);
     return root != NULL;
 }

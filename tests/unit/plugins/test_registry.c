@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "tree.h"
 
+#include "plugins/checkout.h"
 #include "plugins/manifest.h"
 #include "plugins/registry.h"
 
@@ -224,6 +225,66 @@ static void configured_registries_come_in_the_order_of_the_file(void **state)
     world_close(&w);
 }
 
+/* PM-13, CF-3, CF-5, PL-36: a checkout is read like a path registry, but for links that lead
+ * out. */
+static void git_registries_are_their_checkouts(void **state)
+{
+    static const char *const sources[] = { "a/recommended",
+                                           "https://example.com/t/team/tree/v1" };
+    struct world w;
+    struct dirs dirs;
+    struct config c;
+
+    world_open(&w);
+    dirs = (struct dirs){ .config = tree_path(&w.t, "cfg"), .cache = tree_path(&w.t, "cache") };
+    tree_put(&w.t, "cfg/config.toml",
+             "[[registry]]\nname = \"team\"\ngit = \"https://example.com/t/team/tree/v1\"\n");
+    tree_put(&w.t, "cfg/plugins/u/SYMPOSIUM.toml", "name = \"user\"");
+    tree_put(&w.t, "outside/SYMPOSIUM.toml", "name = \"outside\"");
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+        struct git_source s;
+        const char *dir;
+
+        assert_true(git_source_parse(&s, &w.t.a, str_of(sources[i]), NULL));
+        dir = arena_printf(&w.t.a, "cache/plugin-sources/%s", s.key.p);
+        tree_put(
+            &w.t, arena_printf(&w.t.a, "%s/" CHECKOUT_META, dir),
+            arena_printf(&w.t.a, "{\"commit_sha\":\"1\",\"source_url\":\"%s\"}", s.shown.p));
+        tree_put(&w.t, arena_printf(&w.t.a, "%s/p/SYMPOSIUM.toml", dir),
+                 arena_printf(&w.t.a, "name = \"p%zu\"", i));
+        tree_put(&w.t, arena_printf(&w.t.a, "%s/in/x", dir), "");
+        tree_put(&w.t, arena_printf(&w.t.a, "%s/out/x", dir), "");
+        assert_int_equal(
+            symlink("../p/SYMPOSIUM.toml",
+                    tree_path(&w.t, arena_printf(&w.t.a, "%s/in/SYMPOSIUM.toml", dir))),
+            0);
+        assert_int_equal(
+            symlink(tree_path(&w.t, "outside/SYMPOSIUM.toml"),
+                    tree_path(&w.t, arena_printf(&w.t.a, "%s/out/SYMPOSIUM.toml", dir))),
+            0);
+    }
+    config_load(&c, &dirs, &w.t.a);
+    c.recommendations_git = STR("a/recommended");
+    registries_load(&w.ctx, &c, &dirs);
+    assert_string_equal(listing(&w), "in=p0 p=p0 u=user in=p1 p=p1");
+    assert_str(w.out.plugins.v[0]->registry, RECOMMENDATIONS);
+    assert_str(w.out.plugins.v[3]->registry, "team");
+    assert_int_equal(w.out.failures.n, 2);
+    assert_has(w.out.failures.v[0].reason.p,
+               "/out/SYMPOSIUM.toml: it is a link that leads out");
+
+    /* not fetched: of the recommendations a warning, of the user's own a failure */
+    w.out = (struct loaded){ 0 };
+    dirs.cache = tree_path(&w.t, "empty");
+    registries_load(&w.ctx, &c, &dirs);
+    assert_int_equal(w.out.failures.n, 1);
+    assert_int_equal(w.out.warnings.n, 1);
+    assert_has(w.out.warnings.v[0].p,
+               "registry 'symposium-recommendations': 'https://github.com/a/"
+               "recommended' is not fetched yet");
+    world_close(&w);
+}
+
 /* PL-4, PL-5 */
 static void workspace_directories_are_plugins(void **state)
 {
@@ -310,6 +371,7 @@ int main(void)
         cmocka_unit_test(the_walk_ends_at_its_depth),
         cmocka_unit_test(entries_are_bounded),
         cmocka_unit_test(configured_registries_come_in_the_order_of_the_file),
+        cmocka_unit_test(git_registries_are_their_checkouts),
         cmocka_unit_test(workspace_directories_are_plugins),
         cmocka_unit_test(manifests_of_a_workspace_are_bounded_together),
         cmocka_unit_test(a_manifest_has_at_most_256_kib),

@@ -510,6 +510,25 @@ static void a_checkout_that_is_too_large_is_refused_before_it_is_made(void **sta
     }
 }
 
+/* A pack that never ends, as it grows. */
+static void what_comes_in_is_watched(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    sh(&b, "mkdir bin && cat >bin/git <<'END'\n#!/bin/sh\nfor a; do case $a in --git-dir=*) "
+           "dir=${a#*=};; fetch) mkdir -p $dir/objects/pack; truncate -s 300M "
+           "$dir/objects/pack/tmp_pack_x; exec sleep 1000;; esac; done\nEND\nchmod +x bin/git");
+    setenv("PATH", arena_printf(&b.scratch.arena, "%s/bin:%s", b.scratch.dir, getenv("PATH")),
+           1);
+    run(&b, UPDATE_FETCH);
+    setenv("PATH", strchr(getenv("PATH"), ':') + 1, 1);
+    assert_int_equal(b.why.kind, ERR_LIMIT);
+    assert_has(b.why.msg, "larger than 256 MiB");
+    sh(&b, "test -z \"$(ls cache/plugin-sources/.new)\"");
+    tear_down(&b);
+}
+
 /* ---- several at a time, and ends in the middle ---- */
 
 static void two_fetches_of_one_source_take_turns(void **state)
@@ -768,6 +787,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(odd_names_are_only_names),
         cmocka_unit_test(the_sub_path_follows_no_link),
         cmocka_unit_test(a_checkout_that_is_too_large_is_refused_before_it_is_made),
+        cmocka_unit_test(what_comes_in_is_watched),
         cmocka_unit_test(two_fetches_of_one_source_take_turns),
         cmocka_unit_test(a_cancelled_fetch_says_nothing_and_leaves_the_lock),
         cmocka_unit_test(a_fetch_killed_at_any_moment_leaves_the_old_or_the_new),
