@@ -5,13 +5,41 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "plugins/predicate.h"
 #include "plugins/registry.h"
+#include "plugins/skill_search.h"
 
 #define LINE_MAX_BYTES ((size_t)2000) /* of one command shown; more is cut, visibly */
+
+/* The condition of a workspace's own skill may run a program, too. It is shown and agreed to as
+ * a manifest is: by its text. */
+static void add_skills(struct consent *c, struct arena *a, const struct plugin *owner)
+{
+    for (size_t i = 0; i < owner->skills.n; i++) {
+        const struct skill_group *g = &owner->skills.v[i];
+        struct skill_place place = { .dir = path_join(a, owner->dir.p, arena_z(a, g->path)),
+                                     .home = path_real(a, owner->dir.p, NULL),
+                                     .lenient = true };
+        struct found_skills found = { 0 };
+
+        if (g->path.n)
+            skill_search(a, &place, &found);
+        for (size_t k = 0; k < found.n; k++) {
+            struct plugin *p = ARENA_NEW(a, struct plugin);
+
+            p->name = found.v[k].name;
+            p->manifest_path = str_of(found.v[k].file);
+            p->manifest_sha256 = arena_str(a, str_of(found.v[k].sha256));
+            p->gate = found.v[k].gate;
+            if (plugin_runs_programs(p))
+                ARENA_PUSH(a, &c->plugins) = p;
+        }
+    }
+}
 
 bool consent_find(struct consent *ret, struct arena *a, const struct dirs *dirs,
                   const char *start_dir, struct error *e)
@@ -30,6 +58,8 @@ bool consent_find(struct consent *ret, struct arena *a, const struct dirs *dirs,
     for (size_t i = 0; i < loaded.plugins.n; i++)
         if (loaded.plugins.v[i]->manifest_path.n && plugin_runs_programs(loaded.plugins.v[i]))
             ARENA_PUSH(a, &ret->plugins) = loaded.plugins.v[i];
+    for (size_t i = 0; i < loaded.plugins.n; i++)
+        add_skills(ret, a, loaded.plugins.v[i]);
     for (size_t i = 0; i < loaded.failures.n; i++)
         cli_fail(EXIT_FAILED, "%.*s", STR_F(loaded.failures.v[i].reason));
     return true;
