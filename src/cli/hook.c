@@ -374,6 +374,7 @@ static void run(struct hooking *h)
 
     h->loop = loop_new();
     h->pms = pm_set_new(h->loop);
+    pm_set_offline(h->pms);
     h->deadline = timer_new(h->loop, on_deadline, h);
     h->sync_end = timer_new(h->loop, on_sync_end, h);
     timer_set(h->deadline, STDIN_MS < left_ms(h) ? STDIN_MS : left_ms(h));

@@ -3,8 +3,9 @@
  * SYMPOSIUM_HOOK_TRACE=FILE (docs/spec/plugins.md CF-6): each call of a hook adds one JSON
  * object, on a line of its own, to the file:
  *
- *     {"time_ms":..,"agent":"claude","event":"PreToolUse","cwd":..,"input":..,"hooks":[{"plugin",
- *      "hook","what","why","ms"}],"output":"..","error":"..","status":0,"ms":12,"note":..}
+ *     {"time_ms":..,"agent":"claude","event":"PreToolUse","cwd":..,"input":..,
+ *      "hooks":[{"plugin":..,"hook":..,"what":..,"why":..,"ms":..}],
+ *      "output":"..","error":"..","status":0,"ms":12,"note":..}
  *
  * It holds what the agent said, as it said it. Best effort: a file that cannot be written
  * changes nothing.

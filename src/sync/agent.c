@@ -72,7 +72,8 @@ const struct agent sync_agents[] = {
       .hooks = { .form = HOOKS_GROUPED, .container = "hooks", .command = "command",
                  .project = { BASE_ROOT, ".gemini/settings.json" },
                  .user = { BASE_HOME, ".gemini/settings.json" },
-                 .type = "command", .name = SYNC_ENTRY, .matcher = ".*",
+                 /* Only of tools it is an expression. */
+                 .type = "command", .name = SYNC_ENTRY, .matcher = ".*", .other_matcher = "*",
                  .timeout_key = "timeout", .timeout = 10000 } },
     { .name = "antigravity", .title = "Antigravity CLI",
       .detect = { BASE_HOME, ".gemini/antigravity-cli" },

@@ -95,7 +95,8 @@ struct agent_hooks {
     const char *container; /* key of the root */
     const char *command;   /* the key of a handler's command */
     const char *type, *name;
-    const char *matcher;
+    const char *matcher;       /* of a tool's name */
+    const char *other_matcher; /* of events that are about no tool; NULL: the same */
     const char *timeout_key;
     int timeout;
     struct hooks_also also[HOOKS_ALSO_MAX]; /* ends with key NULL, or full */

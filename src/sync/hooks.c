@@ -235,11 +235,13 @@ static void put_element(struct buf *out, const struct hooks_edit *t, enum hook_e
 {
     const struct agent_hooks *h = &t->agent->hooks;
     bool group = h->form == HOOKS_GROUPED || (h->form == HOOKS_MIXED && is_about_tools(e));
+    const char *matcher =
+        is_about_tools(e) || !h->other_matcher ? h->matcher : h->other_matcher;
     struct jw w = jw_to(out);
 
     jw_obj(&w);
-    if (h->matcher && (group || h->form == HOOKS_FLAT))
-        jw_kstrz(&w, "matcher", h->matcher);
+    if (matcher && (group || h->form == HOOKS_FLAT))
+        jw_kstrz(&w, "matcher", matcher);
     if (group) {
         jw_key(&w, "hooks");
         jw_arr(&w);

@@ -104,8 +104,8 @@ static const struct {
                                                                 "", TIMEOUT) "}}" },
     { "gemini", "{\"hooks\":{" G("gemini", "BeforeTool", ".*", GEMINI) "," G(
                     "gemini", "AfterTool", ".*",
-                    GEMINI) "," G("gemini", "BeforeAgent", ".*",
-                                  GEMINI) "," G("gemini", "SessionStart", ".*", GEMINI) "}}" },
+                    GEMINI) "," G("gemini", "BeforeAgent", "*",
+                                  GEMINI) "," G("gemini", "SessionStart", "*", GEMINI) "}}" },
     { "copilot",
       "{\"version\":1,\"hooks\":{" COPILOT("preToolUse") "," COPILOT("postToolUse") "," COPILOT(
           "userPromptSubmitted") "," COPILOT("sessionStart") "}}" },
