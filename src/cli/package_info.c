@@ -147,7 +147,7 @@ static void ask_next(struct package_info *t)
     }
     exact = t->found.v[t->at].id;
     exact.version = str_of(arena_printf(t->errand->a, "=%.*s", STR_F(exact.version)));
-    source->load(source->ctx, &exact, on_loaded, t);
+    source->load(source->ctx, &exact, false, on_loaded, t);
 }
 
 /* ---- the package ---- */

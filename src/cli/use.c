@@ -136,7 +136,7 @@ static void find_package(struct use *u)
 
     errand_say(u->errand, STR("asking the package managers"));
     u->offers = offers_new(u->errand->loop, &o);
-    offers_source(u->offers)->load(offers_source(u->offers)->ctx, &u->id, on_loaded, u);
+    offers_source(u->offers)->load(offers_source(u->offers)->ctx, &u->id, false, on_loaded, u);
 }
 
 /* ---- a plugin that is there ---- */

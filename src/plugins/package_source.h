@@ -39,10 +39,12 @@ struct package_source {
      * Each calls `done` once, never from inside; what it is given is valid during the call.
      * `offers`: what the direct dependencies embed, from what is on this machine. `load`: one
      * package, whether or not anything depends on it; nothing found is an answer without
-     * offers and a problem that says so.
+     * offers and a problem that says so. `local`: it is named by a workspace that nobody trusts
+     * yet (PL-32), so nothing is fetched for it.
      */
     void (*offers)(void *ctx, const struct deps *deps, package_offers_fn done, void *arg);
-    void (*load)(void *ctx, const struct package_id *id, package_offers_fn done, void *arg);
+    void (*load)(void *ctx, const struct package_id *id, bool local, package_offers_fn done,
+                 void *arg);
     /* Forgets what was asked with this arg: `done` is not called any more. */
     void (*drop)(void *ctx, const void *arg);
 };

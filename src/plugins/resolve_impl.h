@@ -27,6 +27,7 @@ struct want {
     struct resolver *r;
     struct package_id id;
     const struct plugin *from; /* whose edge it is; NULL: [plugins] use */
+    bool local;                /* nobody vouches for it: nothing is fetched */
     struct plugins found;
     struct strs problems;
 };
@@ -56,10 +57,10 @@ struct resolver {
     struct {
         struct want **v;
         size_t n, cap;
-    } wants;            /* of this round */
-    size_t waiting;     /* for answers to them */
-    bool asking;        /* for the offers */
-    bool decided;       /* enablement is over: wants are those of edges */
+    } wants;        /* of this round */
+    size_t waiting; /* for answers to them */
+    bool asking;    /* for the offers */
+    bool decided;   /* enablement is over: wants are those of edges */
     bool plugins_only;
     struct map visited; /* packages that are in, by package_key() */
     size_t edges;       /* followed so far */

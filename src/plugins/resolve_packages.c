@@ -138,11 +138,20 @@ static void on_load(void *arg, const struct package_offers *found)
         decide(r);
 }
 
+static struct plugin_status *status_of(struct resolver *r, const struct plugin *p)
+{
+    for (size_t i = 0; i < r->res->plugins.n; i++)
+        if (r->res->plugins.v[i].plugin == p)
+            return &r->res->plugins.v[i];
+    return NULL;
+}
+
 static void add_want(struct resolver *r, const struct package_id *id, const struct plugin *from)
 {
     struct want *w = ARENA_NEW(&r->res->arena, struct want);
 
     *w = (struct want){ .r = r, .id = *id, .from = from };
+    w->local = from && !status_of(r, from)->trusted;
     ARENA_PUSH(&r->res->arena, &r->wants) = w;
 }
 
@@ -157,7 +166,8 @@ static bool ask_wants(struct resolver *r)
     r->waiting = open;
     for (size_t i = 0; i < r->wants.n; i++)
         if (!r->wants.v[i]->found.n)
-            r->packages.load(r->packages.ctx, &r->wants.v[i]->id, on_load, r->wants.v[i]);
+            r->packages.load(r->packages.ctx, &r->wants.v[i]->id, r->wants.v[i]->local, on_load,
+                             r->wants.v[i]);
     return open != 0;
 }
 
@@ -314,14 +324,6 @@ void packages_decide(struct resolver *r)
 }
 
 /* ---- edges ---- */
-
-static struct plugin_status *status_of(struct resolver *r, const struct plugin *p)
-{
-    for (size_t i = 0; i < r->res->plugins.n; i++)
-        if (r->res->plugins.v[i].plugin == p)
-            return &r->res->plugins.v[i];
-    return NULL;
-}
 
 /* The dependency's own offer is at hand: no need to ask for it. */
 static const struct plugin *offered_as(struct resolver *r, const struct package_id *id)

@@ -41,6 +41,7 @@ struct question {
     struct offers *o;
     bool load;
     struct package_id id; /* load */
+    bool local;           /* load: at level none, whatever the run's is */
     const struct deps *deps;
     package_offers_fn done;
     void *arg;
@@ -64,6 +65,7 @@ struct offers {
         size_t n, cap;
     } docs;
     struct question *questions;
+    size_t room; /* for manifests, of all answers of this run */
     bool degraded, dirty;
     struct package_source source;
 };
@@ -125,12 +127,12 @@ static bool put_offer(struct jw *w, const char *pm, yyjson_val *v, size_t *room)
 
 static void put_offers(struct ask *a, struct buf *out, yyjson_val *list)
 {
-    size_t n = 0, bad = 0, room = OFFERS_MAX_MANIFESTS;
+    size_t n = 0, bad = 0;
     struct jw w = jw_to(out);
 
     jw_arr(&w);
     for (struct json_iter it = json_iter(list); json_next(&it) && n < OFFERS_MAX; n++)
-        bad += !put_offer(&w, a->program->name, it.val, &room);
+        bad += !put_offer(&w, a->program->name, it.val, &a->q->o->room);
     jw_end(&w);
     if (bad)
         malformed(a, "%zu malformed offers dropped", bad);
@@ -325,6 +327,11 @@ static void deliver(void *ctx)
 
 /* ---- asking ---- */
 
+static enum update_level level_of(const struct question *q)
+{
+    return q->local ? UPDATE_NONE : q->o->o.level;
+}
+
 /* Dependencies go to all of them as they are (PM-2); a package, to each as its own. */
 static void put_params(struct buf *out, const struct ask *a)
 {
@@ -337,7 +344,7 @@ static void put_params(struct buf *out, const struct ask *a)
         id.pm = str_of(a->program->name);
         jw_key(&w, "id");
         wire_put_id(&w, &id);
-        jw_kstrz(&w, "update", update_level_name(q->o->o.level));
+        jw_kstrz(&w, "update", update_level_name(level_of(q)));
     } else {
         jw_key(&w, "deps");
         jw_arr(&w);
@@ -371,7 +378,7 @@ static struct str key_of(struct arena *a, const struct question *q, struct str p
 /* Also when it was said under another program, or before something changed: never. */
 static bool is_usable(const struct ask *a, const struct answer *ans)
 {
-    switch (a->q->o->o.level) {
+    switch (level_of(a->q)) {
     case UPDATE_NONE:
         break;
     case UPDATE_CHECK:
@@ -470,12 +477,14 @@ static void ask_offers(void *ctx, const struct deps *deps, package_offers_fn don
     ask_all(q, &o->here);
 }
 
-static void ask_load(void *ctx, const struct package_id *id, package_offers_fn done, void *arg)
+static void ask_load(void *ctx, const struct package_id *id, bool local, package_offers_fn done,
+                     void *arg)
 {
     struct offers *o = ctx;
     struct question *q = new_question(o, done, arg);
 
     q->load = true;
+    q->local = local;
     q->id = (struct package_id){ arena_str(&o->arena, id->pm), arena_str(&o->arena, id->name),
                                  arena_str(&o->arena, id->version) };
     ask_all(q, &o->all);
@@ -509,6 +518,7 @@ struct offers *offers_new(struct loop *l, const struct offers_opts *opts)
 
     o->loop = l;
     o->o = *opts;
+    o->room = OFFERS_MAX_MANIFESTS;
     o->root = arena_z(&o->arena, opts->workspace->root);
     o->path = offers_cache_path(&o->arena, opts->dirs->cache, opts->workspace->root);
     pm_locate(&o->here, &o->arena, opts->dirs, opts->config, opts->workspace);

@@ -25,7 +25,7 @@
 #define OFFERS_MAX_TEXT      512                 /* bytes of a name, version or requirement */
 #define OFFERS_MAX_ROOT      4096                /* bytes */
 #define OFFERS_MAX_MANIFEST  ((size_t)256 << 10) /* bytes of one as JSON */
-#define OFFERS_MAX_MANIFESTS ((size_t)16 << 20)  /* of one answer together */
+#define OFFERS_MAX_MANIFESTS ((size_t)16 << 20)  /* of all answers of a run together */
 #define OFFERS_MAX_WATCH     16384               /* paths one answer may name in `watch` */
 
 struct offers_opts {

@@ -35,6 +35,7 @@ struct packages {
     const char *problem; /* of active_plugins */
     const char *never;   /* a load of this name is never answered */
     bool degraded;
+    int locals; /* loads that must not fetch */
 };
 
 static void answer(void *ctx)
@@ -83,13 +84,15 @@ static void on_offers(void *ctx, const struct deps *deps, package_offers_fn done
     ask(ctx, done, arg);
 }
 
-static void on_load(void *ctx, const struct package_id *id, package_offers_fn done, void *arg)
+static void on_load(void *ctx, const struct package_id *id, bool local, package_offers_fn done,
+                    void *arg)
 {
     struct packages *p = ctx;
     struct open_question *q = ask(p, done, arg);
 
     q->load = true;
     q->id = *id;
+    p->locals += local;
     ARENA_PUSH(&p->w->t.a, &p->asked) = package_text(&p->w->t.a, id);
     if (p->never && str_is(id->name, p->never))
         timer_clear(q->timer);
@@ -718,6 +721,7 @@ static void an_untrusted_workspace_vouches_for_nothing(void **state)
                           "\nnor: " UNTRUSTED "\n");
     assert_int_equal(p->w->res->groups.n, 1); /* skills need no consent */
     assert_false(p->w->res->groups.v[0].trusted);
+    assert_int_equal(p->locals, 2); /* nothing is fetched on its word: pa, pb */
     assert_false(file_exists(tree_path(&p->w->t, "ws/ran")));
     /* A manifest with edges alone runs programs, too: consent is asked for. */
     for (size_t i = 0; i < p->w->res->plugins.n; i++)
@@ -726,6 +730,7 @@ static void an_untrusted_workspace_vouches_for_nothing(void **state)
     config(p, "[plugins]\ntrust-workspace = \"always\"\n");
     resolve(p->w);
     assert_servers(p->w, "no nor ok");
+    assert_int_equal(p->locals, 2);
     packages_free(p);
 }
 

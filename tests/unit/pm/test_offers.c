@@ -12,7 +12,7 @@ struct bench {
     struct catalogs c;
     struct deps deps;
     enum update_level level;
-    bool read_only;
+    bool read_only, local;
     int timeout_ms;
     struct buf offers, problems, watch; /* of the last answer */
     bool degraded;
@@ -111,7 +111,7 @@ static void load(struct bench *b, const char *pm, const char *name, const char *
     struct package_id id = { str_of(pm), str_of(name), str_of(version) };
     int before = b->answers;
 
-    s->load(s->ctx, &id, on_answer, b);
+    s->load(s->ctx, &id, b->local, on_answer, b);
     wait_answer(b, before);
     offers_save(o);
     offers_free(o);
@@ -539,10 +539,10 @@ static void ask_everything(struct bench *b)
     s->offers(s->ctx, &b->deps, on_answer, b);
     wait_answer(b, before);
     buf_add(&all, buf_str(&b->offers));
-    s->load(s->ctx, &known, on_answer, b);
+    s->load(s->ctx, &known, b->local, on_answer, b);
     wait_answer(b, before + 1);
     buf_add(&all, buf_str(&b->offers));
-    s->load(s->ctx, &unknown, on_answer, b);
+    s->load(s->ctx, &unknown, b->local, on_answer, b);
     wait_answer(b, before + 2);
     buf_add(&all, buf_str(&b->problems));
     buf_clear(&b->offers);
@@ -729,6 +729,13 @@ static void levels_say_what_is_asked_again(void **state)
     assert_has(log, "active_plugins");
     assert_has(log, "\"name\":\"v\"");
     assert_has(log, "\"^1\"");
+    /* PL-32: for whom nobody vouches, nothing is fetched at any level */
+    b.local = true;
+    load(&b, "a", "w", "^1");
+    load(&b, "a", "other", "");
+    assert_has(catalog_log(&b.c, "a"), "\"name\":\"other\",\"version\":\"*\"},\"update\":"
+                                       "\"none\"}");
+    b.local = false;
     /* and what came counts for the others */
     b.level = UPDATE_NONE;
     ask_everything(&b);
@@ -791,7 +798,7 @@ static void what_is_dropped_is_never_answered(void **state)
     o = open_offers(&b);
     s = offers_source(o);
     s->offers(s->ctx, &b.deps, on_never, &arg);
-    s->load(s->ctx, &id, on_never, &arg);
+    s->load(s->ctx, &id, false, on_never, &arg);
     s->drop(s->ctx, &arg);
     run_for(b.c.loop, 300);
     s->offers(s->ctx, &b.deps, on_never, &b);
