@@ -67,6 +67,7 @@ const struct agent sync_agents[] = {
       .user = { BASE_HOME, ".gemini/settings.json" },
       .container = "mcpServers",
       .shape = { COMMAND, ARGS, ENV }, .args = serve,
+      .note = "Gemini CLI starts MCP servers only in folders that it trusts",
       .skills = { BASE_ROOT, ".agents/skills" },
       .user_skills = { BASE_HOME, ".gemini/skills" },
       .hooks = { .form = HOOKS_GROUPED, .container = "hooks", .command = "command",
