@@ -49,6 +49,7 @@ struct command {
     const char *example;          /* lines */
     const struct option *options; /* its own; ends with NULL name; NULL: none */
     bool for_agents;              /* listed apart in the overview */
+    bool hidden;                  /* run by agents' files: in no list (CL-1) */
     bool server;                  /* has the command line of cli/servers.h */
     enum word_kind words;
     int (*run)(struct arena *a, const struct args *args);

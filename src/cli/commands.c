@@ -213,9 +213,10 @@ static const char exec_example[] =
     "  echo 'await fs.list_directory({path: \"notes\"})' | symposium exec -\n";
 
 static const char import_help[] =
-    "Shows the MCP servers that stand in agents' own files, and moves them into a plugin\n"
-    "of yours (those of a project's files into its SYMPOSIUM.toml), so that every agent\n"
-    "has them through symposium. Each is started once first; one that does not start\n"
+    "Shows the MCP servers that stand in agents' own files, and moves them into a\n"
+    "plugin of yours (those of a project's files into its SYMPOSIUM.toml), so that\n"
+    "every agent has them through symposium. Each is started once first; one that does not "
+    "start\n"
     "stays, as do remote ones, disabled ones, and what only its agent understands.\n"
     "Nothing is changed without your yes; --undo brings every file back.\n";
 
@@ -390,6 +391,7 @@ const struct command cli_commands[] = {
       .example = "  claude mcp add symposium -- symposium mcp-serve\n",
       .run = cmd_mcp_serve },
     { .name = "hook",
+      .hidden = true,
       .summary = "answer one event of an agent for all plugins",
       .for_agents = true,
       .usage = "hook AGENT EVENT",

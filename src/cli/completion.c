@@ -10,6 +10,13 @@ static void put_options(FILE *to, const struct option *options)
         fprintf(to, " %s", o->name);
 }
 
+static void put_names(FILE *to)
+{
+    for (const struct command *c = cli_commands; c->name; c++)
+        if (!c->hidden)
+            fprintf(to, "%s%s", c == cli_commands ? "" : " ", c->name);
+}
+
 /* What completes the value of an option: compgen's flag. NULL: nothing does. */
 static const char *value_files(const struct option *o)
 {
@@ -54,8 +61,7 @@ static void put_bash_words(FILE *to, const struct command *c)
         fputs("sync list show validate", to);
         break;
     case WORD_COMMAND:
-        for (const struct command *o = cli_commands; o->name; o++)
-            fprintf(to, "%s%s", o == cli_commands ? "" : " ", o->name);
+        put_names(to);
         break;
     }
 }
@@ -100,8 +106,7 @@ static void put_bash(FILE *to)
           "    case $cmd in\n"
           "    '') words=\"",
           to);
-    for (const struct command *c = cli_commands; c->name; c++)
-        fprintf(to, "%s%s", c == cli_commands ? "" : " ", c->name);
+    put_names(to);
     fputs("\" options=\"--version", to);
     put_options(to, cli_globals);
     fputs("\" ;;\n", to);
@@ -181,6 +186,8 @@ static void put_zsh(FILE *to)
           "    local -a commands=(\n",
           to);
     for (const struct command *c = cli_commands; c->name; c++) {
+        if (c->hidden)
+            continue;
         fprintf(to, "        '%s:", c->name);
         put_zsh_text(to, c->summary);
         fputs("'\n", to);

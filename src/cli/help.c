@@ -21,7 +21,7 @@ const struct command *cli_find(struct str name)
 static void put_commands(FILE *to, bool for_agents)
 {
     for (const struct command *c = cli_commands; c->name; c++)
-        if (c->for_agents == for_agents)
+        if (c->for_agents == for_agents && !c->hidden)
             fprintf(to, "  %-13s %s\n", c->name, c->summary);
 }
 
@@ -108,7 +108,7 @@ static int put_report(struct arena *a, const struct args *args, const struct com
     for (const struct command *c = cli_commands; c->name; c++) {
         struct jw *w;
 
-        if (only && c != only)
+        if (only ? c != only : c->hidden)
             continue;
         w = report_event(&r, "command");
         jw_kstrz(w, "name", c->name);

@@ -13,8 +13,6 @@
 #include "pm/acquire.h"
 #include "pm/resolving.h"
 
-#define VARIABLE_MAX ((size_t)64 << 10) /* bytes of PATH with what we put in front */
-
 struct subcommands {
     struct errand *errand;
     struct str name; /* to be run */
@@ -27,7 +25,7 @@ struct subcommands {
 
 /* ---- the program ---- */
 
-/* What a hook gets, too (HK-6). */
+/* Programs that its plugin installed are found first, as by a hook (HK-6). */
 static void set_environment(struct arena *a, const struct subcommands *s)
 {
     const struct plugin *p = s->plugin;
@@ -37,7 +35,6 @@ static void set_environment(struct arena *a, const struct subcommands *s)
     if (front.n)
         setenv("PATH",
                arena_printf(a, "%.*s%s%s", STR_F(front), path ? ":" : "", path ? path : ""), 1);
-    setenv("SYMPOSIUM_PLUGIN_DIR", arena_z(a, p->dir), 1);
 }
 
 /* In our place: the terminal, signals and the exit status are its own. */

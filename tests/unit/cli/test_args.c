@@ -202,8 +202,9 @@ static void CL_2_the_overview_has_a_section_for_people_and_one_for_agents(void *
         auto_free char *row = mem_printf("\n  %-13s %s\n", c->name, c->summary);
         const char *at = strstr(text, row);
 
-        assert_non_null(at);
-        assert_int_equal(at > agents, c->for_agents);
+        assert_int_equal(at != NULL, !c->hidden);
+        if (at)
+            assert_int_equal(at > agents, c->for_agents);
     }
 }
 
