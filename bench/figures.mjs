@@ -27,7 +27,7 @@ const say = text => process.stderr.write(`bench: ${text}\n`);
 
 // --- measuring ------------------------------------------------------------------------------------------------------------
 const STARTS = 4; // a round: a start is short, and noisier than the rest
-const figures = { empty: [], start: { 0: [], 1: [], cargo: [], 50: [] }, calls: [], packages: [] };
+const figures = { empty: [], start: { 0: [], 1: [], cargo: [], 50: [] }, calls: [], packages: [], sync: [] };
 const places = Object.keys(figures.start);
 buildTools();
 ours.prepare();
@@ -41,6 +41,7 @@ for (let round = 1; round <= rounds; round++) {
     }
     figures.calls.push(ours.calls());
     figures.packages.push(ours.packages());
+    figures.sync.push(ours.sync());
     for (const r of [...ready])
         try { rivalRound(r); } catch (e) {
             skipped.push(`${r.name}: ${e.message}`);
@@ -86,6 +87,7 @@ const rows = [
     ['  processes left over', '', 0, left, '', ''],
     ['list_deps, 1,000 packages, uncached', 'ms', 10, median(figures.packages.map(f => f.list)),
         `kept ${number(median(figures.packages.map(f => f.kept)))}`, ''],
+    ['sync, nothing changed', 'ms', 20, median(figures.sync), `empty C program ${number(empty)}`, ''],
     ['search in 5,000 tools', 'ms', 5, many.search, '', ''],
     ['5,000 schemas of 20 KB, CPU', 'ms', 1000, many.render, `${number(many.bytes / 1e6)} MB, clock ${number(many.wall)}`, ''],
 ];

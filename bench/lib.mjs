@@ -85,5 +85,6 @@ export function expect(records, text) {
     return records;
 }
 
-export const exits = (command, count) => spawnSync(tools.probe, ['--exit', String(count), command], { encoding: 'utf8' })
+/** Milliseconds from spawn to exit, `count` times; what it prints is dropped. */
+export const exits = (command, count, { args = [], cwd, env } = {}) => spawnSync(tools.probe, ['--exit', String(count), command, ...args], { encoding: 'utf8', cwd, env })
     .stdout.trim().split('\n').map(Number);

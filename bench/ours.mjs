@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Our own figures: each function measures once, the rounds of figures.mjs call it again and again.
+import fs from 'node:fs';
 import path from 'node:path';
 import { bin, drive, envOf, exits, expect, home, median, ms, nodeEcho, pmCargo, steps, tools } from './lib.mjs';
 
@@ -31,6 +32,14 @@ const CARGO = {
         + 'dependencies = ["serde"]\n',
     'work/src/lib.rs': '',
 };
+/** A workspace with agents to write to, and ten skills for a Cargo dependency. */
+function synced() {
+    const config = `${['claude', 'codex', 'gemini'].map(a => `[[agent]]\nname = "${a}"\n`).join('')}[defaults]\nsymposium-recommendations = false\n`;
+    const skill = i => [`symposium/plugins/echo/skills/skill-${i}/SKILL.md`, `---\nname: skill-${i}\ndescription: About ${i}\n---\n${'text\n'.repeat(1000)}`];
+    const dir = place('synced', { echo: { command: tools.echo } }, { config, dependsOn: 'serde', files: { ...CARGO, ...Object.fromEntries(Array.from({ length: 10 }, (_, i) => skill(i))) } });
+    fs.appendFileSync(path.join(dir, 'symposium/plugins/echo/SYMPOSIUM.toml'), '\n[[skills]]\nsource.path = "skills"\n');
+    return dir;
+}
 /** A workspace of ten members with a hundred direct dependencies, in a lockfile of a thousand packages. */
 function crowd() {
     const name = i => `package-${String(i).padStart(3, '0')}`, version = i => `1.${i % 10}.${i % 7}`;
@@ -57,6 +66,7 @@ export function prepare() {
         attack: place('attack', { echo: { command: tools.echo } },
             { config: `[mcp]\nscript-timeout-secs = ${DEADLINE_SECS}\ntool-call-timeout-secs = 1\n` }),
         crowd: crowd(),
+        synced: synced(),
         many: place('many', { echo: { command: tools.echo, env: LONG_LIST } }),
         big: place('big', Object.fromEntries(BIG.map(name => [name, { command: tools.echo,
             env: { ECHO_TOOLS: '500', ECHO_PAGE: '100', ECHO_SCHEMA_BYTES: '20000' } }]))),
@@ -101,6 +111,16 @@ export function calls() {
         idle: of('idle')[0], busy: of('busy')[0], exit: of('exit')[0], nodeHundred: ms(node('hundred')),
         direct: direct([tools.echo]), directNode: direct([process.execPath, nodeEcho]),
     };
+}
+
+/** `symposium sync` where nothing changed: three agents, skills, a Cargo dependency. Throws when it is not what was in sync. */
+export function sync() {
+    const dir = places.synced, options = { args: ['-q', 'sync'], cwd: path.join(dir, 'work'), env: envOf(dir, { SYMPOSIUM_HOME: path.join(dir, 'symposium') }) };
+    if (!fs.existsSync(path.join(dir, 'work/.claude/skills/skill-0/SKILL.md'))) exits(bin, 1, options);
+    const changed = () => Math.max(...['.claude.json', '.codex/config.toml', '.gemini/settings.json'].map(f => fs.statSync(path.join(dir, f)).mtimeMs));
+    const before = changed(), took = median(exits(bin, 5, options));
+    if (changed() !== before || !fs.existsSync(path.join(dir, 'work/.claude/skills/skill-9/SKILL.md'))) throw new Error('sync: it was not in sync');
+    return took;
 }
 
 /** The package manager's list_deps: the first, which reads everything, and the next, which looks whether anything changed. */
