@@ -215,10 +215,9 @@ static const char exec_example[] =
 static const char import_help[] =
     "Shows the MCP servers that stand in agents' own files, and moves them into a\n"
     "plugin of yours (those of a project's files into its SYMPOSIUM.toml), so that\n"
-    "every agent has them through symposium. Each is started once first; one that does not "
-    "start\n"
-    "stays, as do remote ones, disabled ones, and what only its agent understands.\n"
-    "Nothing is changed without your yes; --undo brings every file back.\n";
+    "every agent has them through symposium. Each is started once first; one that\n"
+    "does not start stays, as do remote ones, disabled ones, and what only its agent\n"
+    "understands. Nothing is changed without your yes; --undo brings all files back.\n";
 
 static const char import_example[] = "  symposium import --dry-run\n"
                                      "  symposium import\n"
