@@ -47,9 +47,9 @@ mkdir -p $root/bin; printf '#!/bin/sh\\nexec ${peerBin} ${place.path('peers')}/'
 const manifest = (name, servers, more = '') => toml({ name, 'depends-on': ['*'] }) + servers.map(s => `\n[[mcp_servers]]\n${toml(s)}`).join('') + more;
 
 scenario('PL-11 MS-59 MS-1: a server is installed at its first use, once, and what that prints is nobody\'s protocol', async place => {
-    const env = fakeCargo(place, `sleep ${Math.ceil(slack / 3)}.5`);
+    const env = fakeCargo(place, `sleep ${slack}.5`);
     const { name, args } = place.peer('tool', one('hello'));
-    place.write('symposium/plugins/p/SYMPOSIUM.toml', manifest('p', [{ name, installation: 'it', args: ['--own'], 'startup-timeout-secs': Math.ceil(slack / 3) }],
+    place.write('symposium/plugins/p/SYMPOSIUM.toml', manifest('p', [{ name, installation: 'it', args: ['--own'], 'startup-timeout-secs': slack }],
         '\n[[installations]]\nname = "it"\nsource = "cargo"\ncrate = "tool"\nversion = "1.2.3"\ninstall_commands = ["echo loud; echo loud >&2"]\n'));
     assert.ok(args.length);
     const s = await place.open({ env });

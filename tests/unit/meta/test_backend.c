@@ -155,9 +155,9 @@ static void what_a_server_needs_is_installed_before_it_starts(void **state)
 
     (void)state;
     world_open(&w);
-    def = installed(&w, arena_printf(&w.a, "echo >>made; sleep %d.5", slack() / 2),
+    def = installed(&w, arena_printf(&w.a, "echo >>made; sleep %d.5", slack()),
                     "echo >>made; echo '{\"jsonrpc\":\"2.0\"}'");
-    def->startup_timeout_ms = 500 * slack();
+    def->startup_timeout_ms = 1000 * slack();
     b = backend_new(&w.env, def);
     call_tool(&t, &w, b, "echo", "{}");
     assert_string_equal(t.why.msg, "");
@@ -166,6 +166,7 @@ static void what_a_server_needs_is_installed_before_it_starts(void **state)
     assert_string_equal(problems_of(&w, b), "");
     assert_int_equal(file_stamp(arena_printf(&w.a, "%s/made", w.dir)).size, 2);
     backend_unref(b);
+    def->startup_timeout_ms = 10000 * slack();
     b = backend_new(&w.env, def);
     call_tool(&t, &w, b, "echo", "{}");
     assert_str(t.tool, "echo");
