@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "cli/consent.h"
 #include "cli/errand.h"
 #include "cli/import_check.h"
@@ -13,8 +14,11 @@
 #include "cli/sync.h"
 #include "plugins/enablement.h"
 #include "plugins/manifest.h"
+#include "plugins/registry.h"
 #include "sync/config_file.h"
 #include "sync/import.h"
+
+#define SHOWN_MAX ((size_t)2000) /* bytes of one command; more is cut, visibly */
 
 struct import_command {
     struct errand *errand;
@@ -52,14 +56,15 @@ static const char *fate(struct import_command *c, const struct import_entry *k)
 
 static void show_entry(struct import_command *c, const struct import_entry *k)
 {
-    auto_buf command = BUF((size_t)1 << 20);
+    auto_buf command = BUF(4 * SHOWN_MAX);
 
     fputs("  ", stdout);
     out_put_words(stdout, k->name);
     if (k->def.command.n) {
         put_command(&command, &k->def);
         fputs("  ", stdout);
-        out_put_words(stdout, str_upto(buf_str(&command), 100));
+        out_put_words(stdout, utf8_cut(buf_str(&command), SHOWN_MAX));
+        fputs(command.over || command.n > SHOWN_MAX ? " ..." : "", stdout);
     }
     fputs("\n      ", stdout);
     out_put_words(stdout, str_of(fate(c, k)));
@@ -282,6 +287,44 @@ static void start(struct import_command *c)
         c->check = import_check_start(c->errand->loop, &check);
 }
 
+/* ---- what else is there ---- */
+
+/* Of two servers of one name only one is there (MS-11): those of other plugins keep theirs. */
+static void find_taken(struct import_command *c)
+{
+    struct watch_list watch = { 0 };
+    struct loaded loaded = { 0 };
+    struct load_ctx load = { .a = c->a, .watch = &watch, .out = &loaded };
+
+    registries_load(&load, &c->config, c->errand->dirs);
+    workspace_plugins_load(&load, &c->workspace, c->config.agents_syncing);
+    for (size_t i = 0; i < loaded.plugins.n; i++) {
+        const struct plugin *p = loaded.plugins.v[i];
+
+        if (str_is(p->manifest_path, import_manifest(&c->im, true)) ||
+            str_is(p->manifest_path, import_manifest(&c->im, false)))
+            continue;
+        for (size_t k = 0; k < p->servers.n; k++)
+            ARENA_PUSH(c->a, &c->im.taken) = p->servers.v[k].name;
+    }
+}
+
+/* Where moved servers would be out of reach. */
+static const char *why_not(const struct config *config)
+{
+    if (config->malformed)
+        return "config.toml is malformed; mend it first";
+    if (!config->mcp.enabled)
+        return "'enabled = false' in [mcp] of config.toml: no agent would have the servers";
+    if (!config->user_plugins)
+        return "'user-plugins = false' in [defaults] of config.toml: your own plugin would not "
+               "be read";
+    for (size_t i = 0; i < config->disable.n; i++)
+        if (str_is(config->disable.v[i].name, IMPORT_PLUGIN))
+            return "the plugin '" IMPORT_PLUGIN "' is disabled in [plugins] of config.toml";
+    return NULL;
+}
+
 /* ---- questions ---- */
 
 static void ask_secrets(struct import_command *c)
@@ -295,7 +338,8 @@ static void ask_secrets(struct import_command *c)
             import_stay(&c->im, k, arena_z(c->a, k->reason));
             continue;
         }
-        fprintf(stderr, "'%.*s' in %s: %.*s.\n", STR_F(k->name), k->path, STR_F(k->reason));
+        out_put_words(stderr, k->name);
+        fprintf(stderr, " in %s: %.*s.\n", k->path, STR_F(k->reason));
         import_decide(k, consent_ask("Move it into your own plugin, for all workspaces?"));
     }
 }
@@ -322,6 +366,7 @@ static void begin_import(struct import_command *c)
     int status = EXIT_OK;
 
     import_scan(&c->im);
+    find_taken(c);
     ask_secrets(c);
     if (!import_name(&c->im, &e)) {
         fail(c, e.msg);
@@ -367,8 +412,8 @@ static void begin(struct errand *e, void *ctx)
     c->im = (struct import){ .a = e->a, .dirs = e->dirs, .env = &c->env };
     if (args_has(e->args, "--undo"))
         begin_undo(c);
-    else if (c->config.malformed)
-        fail(c, arena_printf(e->a, "%.*s; mend it first", STR_F(c->config.warnings.v[0])));
+    else if (why_not(&c->config))
+        fail(c, why_not(&c->config));
     else
         begin_import(c);
 }

@@ -256,8 +256,11 @@ static void name_entry(struct import *im, struct naming *n, struct import_entry 
 bool import_name(struct import *im, struct error *e)
 {
     struct naming n = { MAP, MAP };
-    bool ok = take_manifest(im, &n, true, e) && take_manifest(im, &n, false, e);
+    bool ok;
 
+    for (size_t i = 0; i < im->taken.n; i++)
+        map_put(&n.by_name, im->taken.v[i], im);
+    ok = take_manifest(im, &n, true, e) && take_manifest(im, &n, false, e);
     for (size_t i = 0; ok && i < im->entries.n; i++)
         if (im->entries.v[i].state == IMPORT_MOVES && im->entries.v[i].to_user)
             name_entry(im, &n, &im->entries.v[i]);

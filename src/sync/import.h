@@ -50,6 +50,7 @@ struct import {
     struct arena *a;
     const struct dirs *dirs;
     const struct sync_env *env;
+    struct strs taken; /* names of servers of other plugins */
     struct {
         struct import_entry *v;
         size_t n, cap;

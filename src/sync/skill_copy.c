@@ -184,7 +184,7 @@ static bool copy_bytes(int from, int to, const struct skill_entry *k, struct err
             return error_wrap(e, "write '%s'", k->rel);
     }
     if (n < 0)
-        return error_set(e, ERR_SYS, "read '%s'", k->rel);
+        return error_set(e, ERR_DENIED, "'%s' cannot be read: %s", k->rel, strerror(errno));
     return done == k->size || changed(e, k);
 }
 
@@ -195,6 +195,8 @@ static bool copy_file(const struct skill_entry *k, int from, int to_dir, struct 
     auto_close int out = -1;
     struct stat st;
 
+    if (in < 0 && errno != ENOENT && errno != ELOOP && errno != EXDEV && errno != ENOTDIR)
+        return error_set(e, ERR_DENIED, "'%s' cannot be read: %s", k->rel, strerror(errno));
     if (in < 0 || fstat(in, &st) != 0 || !S_ISREG(st.st_mode))
         return changed(e, k);
     out = openat(to_dir, path_base(k->rel),

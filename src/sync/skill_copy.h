@@ -42,7 +42,8 @@ bool skill_tree_same(const struct skill_tree *a, int a_dir, const struct skill_t
                      int b_dir);
 
 /* Into an empty directory, SKILL.md last, so that nobody takes half a skill for one. Times of
- * files are kept. ERR_CLOSED: the source has changed meanwhile. */
+ * files are kept. ERR_CLOSED: the source has changed meanwhile; ERR_DENIED: something in it
+ * cannot be read; else it is the copy that cannot be written. */
 bool skill_tree_copy(const struct skill_tree *t, int from, int to, struct error *e);
 
 /* The directory holds a marker: sync made it. */

@@ -109,13 +109,24 @@ static struct place *place_of(struct run *r, const char *rel)
     return &r->places.v[r->places.n - 1];
 }
 
+/* As the workspace root is, which is canonical. */
+static const char *user_dir(struct run *r, const struct agent *g)
+{
+    const char *home = r->job->env->home, *real = path_real(r->a, home, NULL);
+    const char *dir = sync_path_of(r->a, r->job->env, g->user_skills);
+
+    if (!dir || !real || !path_beneath(home, dir))
+        return dir;
+    return path_join(r->a, real, dir + strlen(home) + strspn(dir + strlen(home), "/"));
+}
+
 /* Whoever works in the home directory would have the user's own directory filled (SY-12). */
 static bool is_users_own(struct run *r, const struct agent *g)
 {
     const char *project = sync_path_of(r->a, r->job->env, g->skills);
 
     for (size_t i = 0; i < sync_agents_n; i++) {
-        const char *own = sync_path_of(r->a, r->job->env, sync_agents[i].user_skills);
+        const char *own = user_dir(r, &sync_agents[i]);
 
         if (own && !strcmp(own, project))
             return true;
@@ -333,7 +344,8 @@ static void install(struct run *r, const struct place *p, const struct skill_tre
     if (ok)
         say_done(r, p, name, what);
     else
-        say(r, p, SYNC_ERROR, path_join(r->a, p->path, name), e.msg);
+        say(r, p, e.kind == ERR_CLOSED || e.kind == ERR_DENIED ? SYNC_NOTE : SYNC_ERROR,
+            path_join(r->a, p->path, name), e.msg);
 }
 
 /* ---- one skill in one place ---- */

@@ -140,3 +140,42 @@ scenario('SY-22: without a terminal a project\'s secret is skipped', async place
     assert.equal(state(r, 'keyed'), 'stays');
     assert.deepEqual(files(place), before);
 });
+
+scenario('SY-22 MS-11: a name that another plugin has is not taken from it', async place => {
+    configure(place);
+    place.plugin('other', [place.peer('fs', basic())]);
+    place.write('home/.claude.json', json({ fs: { command: 'another-fs' } }));
+    const r = await events(place, ['import', '--yes', '--no-check']);
+    assert.equal(r.code, 0, r.err);
+    assert.equal(r.of('import-entry')[0].server, 'fs-2');
+});
+
+for (const [name, more] of [['[mcp] enabled = false', '\n[mcp]\nenabled = false\n'], ['a disabled plugin', null], ['user-plugins = false', null]])
+    scenario(`SY-22: with ${name} nothing moves: no agent would have the servers`, async place => {
+        configure(place, { more: more ?? '', plugins: name.includes('disabled') ? { disable: ['imported'] } : {} });
+        if (name.startsWith('user')) place.write('symposium/config.toml', '[defaults]\nsymposium-recommendations = false\nuser-plugins = false\n');
+        place.write('home/.claude.json', json({ fs: { command: 'x' } }));
+        const before = files(place);
+        const r = await symposium(place, ['import', '--yes', '--no-check']);
+        assert.equal(r.code, 1);
+        assert.match(r.err, /config\.toml/);
+        assert.deepEqual(files(place), before);
+    });
+
+scenario('SY-22: odd names, layouts and a link all come back', async place => {
+    configure(place);
+    const names = ['a.b', 'with space', 'qu"ote', "apo'strophe", 'back\\slash', '-dash', 'ünï', '#', '[x]', '=', '0', '${X}'];
+    place.write('home/real.json', json(Object.fromEntries(names.map(n => [n, { command: 'x', args: [n] }]))));
+    fs.symlinkSync('real.json', place.path('home/.claude.json'));
+    place.write('home/.codex/config.toml', names.map(n => `[mcp_servers.${JSON.stringify(n)}]\ncommand = "y"\n`).join('\n'));
+    place.write('home/.config/goose/config.yaml', `extensions:\n${names.map(n => `  ${JSON.stringify(n)}:\n    type: stdio\n    cmd: z\n`).join('')}`);
+    const before = files(place);
+    const r = await events(place, ['import', '--yes', '--no-check']);
+    assert.equal(r.code, 0, r.err + r.out);
+    assert.equal(r.of('import')[0].moved, 3 * names.length);
+    assert.ok(fs.lstatSync(place.path('home/.claude.json')).isSymbolicLink());
+    const tools = await symposium(place, ['status']);
+    assert.equal(tools.code, 0, tools.err);
+    assert.equal((await symposium(place, ['import', '--undo'])).code, 0);
+    assert.deepEqual(files(place), before);
+});
