@@ -154,6 +154,29 @@ scenario('MS-60: a plugin added, changed and removed in the middle of a session;
     assert.deepEqual((await s.execute('await stay.echo({text: "still"})')).value, { text: 'still' });
 });
 
+scenario('MS-60 MS-75: a dependency added in the middle of a session: list_changed, its package\'s server and the plugins for it are there, what stays has one start', async place => {
+    place.config({ defaults: { 'symposium-recommendations': false }, plugins: { 'auto-enable': ['*'] } });
+    place.plugin('stay', [place.peer('stay', basic())]);
+    place.plugin('gated', [place.peer('gated', basic())], { 'depends-on': ['npm:left-pad>=1.2'] });
+    const s = await place.open();
+    await s.result('tools/list');
+    assert.deepEqual((await s.execute('await stay.echo({text: "a"})')).value, { text: 'a' });
+    assert.doesNotMatch(await s.list(), /gated:|embedded:/);
+    const { command, args } = place.peer('embedded', basic());
+    place.write('work/node_modules/left-pad/package.json', JSON.stringify({ name: 'left-pad', version: '1.3.0', symposium: { mcp_servers: [{ name: 'embedded', command, args }] } }));
+    place.write('work/package-lock.json', JSON.stringify({ name: 'work', lockfileVersion: 3, packages: { '': { dependencies: { 'left-pad': '^1.3.0' } }, 'node_modules/left-pad': { version: '1.3.0' } } }));
+    place.write('work/package.json', '{"name":"work","dependencies":{"left-pad":"^1.3.0"}}\n');
+    assert.deepEqual((await s.execute('[await gated.echo({text: "b"}), await embedded.echo({text: "c"})]')).value, [{ text: 'b' }, { text: 'c' }]);
+    await until('the client is told', () => s.notifications('notifications/tools/list_changed').length >= 1, 3000);
+    assert.equal(place.starts('stay'), 1);
+    assert.deepEqual((await s.execute('await stay.echo({text: "d"})')).value, { text: 'd' });
+    place.write('work/package.json', '{"name":"work"}\n');
+    place.write('work/package-lock.json', '{"name":"work","lockfileVersion":3,"packages":{"":{}}}');
+    assert.doesNotMatch(await s.list(), /gated:|embedded:/);
+    await until('both are gone', () => [...place.pids('gated'), ...place.pids('embedded')].every(p => !alive(p)));
+    assert.equal(place.starts('stay'), 1, 'one start only of the server that stays');
+});
+
 scenario('MS-60: a server that is removed finishes its calls in flight', async place => {
     place.plugin('go', [place.peer('go', basic({ calls: { slow: [{ sleep: 700 }, { echo: true }] } }))]);
     place.plugin('stay', [place.peer('stay', basic())]);
