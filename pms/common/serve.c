@@ -28,7 +28,7 @@ struct open_request {
     struct str id;
     void (*on_end)(void *ctx);
     void *on_end_ctx;
-    struct open_request *next, **link;
+    struct open_request *next, *prev;
 };
 
 struct server {
@@ -65,9 +65,12 @@ static void drop(struct open_request *o)
 {
     struct server *s = o->server;
 
-    *o->link = o->next;
+    if (o->prev)
+        o->prev->next = o->next;
+    else
+        s->open = o->next;
     if (o->next)
-        o->next->link = o->link;
+        o->next->prev = o->prev;
     s->nopen--;
     rpc_doc_unref(o->doc);
     arena_free(&o->r.arena);
@@ -86,9 +89,8 @@ static struct open_request *accept_request(struct server *s, const struct rpc_ms
     o->r.state = s->state;
     o->r.session = &s->session;
     o->next = s->open;
-    o->link = &s->open;
     if (s->open)
-        s->open->link = &o->next;
+        s->open->prev = o;
     s->open = o;
     s->nopen++;
     return o;
@@ -348,8 +350,10 @@ static void on_signal(void *ctx, int signo)
 static void end_server(struct server *s)
 {
     runs_free(s->session.runs);
-    while (s->open)
-        drop(s->open);
+    for (struct open_request *o = s->open, *next; o; o = next) {
+        next = o->next;
+        drop(o);
+    }
     if (s->initialize)
         s->program->close(s->state);
     timer_free(s->patience);
