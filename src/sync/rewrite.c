@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,20 +379,23 @@ static void sync_dir(const char *dir)
 /*
  * Who writes a file without renaming may have opened it before it was taken out of its place:
  * what it goes on to write is to be seen too. A lease for reading is refused as long as
- * somebody has the file open for writing.
+ * somebody has the file open for writing. Who opens it just then would have us signalled: by
+ * one that is ignored, since the default one ends the process.
  */
 static void wait_for_writer(const char *path)
 {
     auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int64_t end = clock_ms() + WRITER_MS;
 
-    while (fd >= 0 && fcntl(fd, F_SETLEASE, F_RDLCK) != 0) {
+    if (fd < 0)
+        return;
+    fcntl(fd, F_SETSIG, SIGURG);
+    while (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) {
         if (errno != EAGAIN || clock_ms() > end)
             return;
         sleep_ms(WRITER_POLL);
     }
-    if (fd >= 0)
-        fcntl(fd, F_SETLEASE, F_UNLCK);
+    fcntl(fd, F_SETLEASE, F_UNLCK);
 }
 
 enum outcome {
