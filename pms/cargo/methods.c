@@ -73,6 +73,14 @@ static void on_list_deps(struct request *r)
         request_fail(r, &e);
 }
 
+/* Whoever reads below it resolves paths beneath it: links on the way are resolved here, once. */
+static const char *root_of(struct arena *a, const struct crate *c)
+{
+    const char *real = path_real(a, c->dir, NULL);
+
+    return real ? real : c->dir;
+}
+
 /* Appends the offer of a crate that embeds something. What is wrong with one crate concerns no
  * other. */
 static void add_offer(struct request *r, const struct id *id, struct jw *w)
@@ -96,7 +104,7 @@ static void add_offer(struct request *r, const struct id *id, struct jw *w)
         log_warn("no offer of '%s': the answer would be longer than %zu bytes", crate.dir,
                  MAX_ANSWER);
     else
-        offer_put(w, &crate.id, crate.dir, embedded.manifest);
+        offer_put(w, &crate.id, root_of(&a, &crate), embedded.manifest);
 }
 
 static void on_active_plugins(struct request *r)
@@ -212,7 +220,7 @@ static void reply_root(struct request *r, const struct crate *c)
     jw_obj(&w);
     jw_key(&w, "id");
     id_put(&w, &c->id);
-    jw_kstrz(&w, "root", c->dir);
+    jw_kstrz(&w, "root", root_of(&r->arena, c));
     jw_end(&w);
     request_reply(r, buf_str(&json));
 }
@@ -240,7 +248,7 @@ static void reply_offer(struct request *r, const struct crate *c)
         return;
     }
     jw_arr(&w);
-    offer_put(&w, &c->id, c->dir, embedded.manifest);
+    offer_put(&w, &c->id, root_of(&r->arena, c), embedded.manifest);
     jw_end(&w);
     request_reply(r, buf_str(&json));
 }

@@ -269,6 +269,19 @@ scenario('PM-16: a patched dependency is the patch, one of two registries is the
     assert.deepEqual((await p.offers()).map(o => o.root), [patch, one]);
 });
 
+scenario('PM-7: a root is absolute and real, however cargo\'s home and a path dependency are reached', async p => {
+    const shelf = p.unpacked('shelf', '1.0.0', withSkill), local = p.crate(path.join(p.top, 'real/local'), 'local', '1.0.0', withSkill);
+    fs.symlinkSync('home', path.join(p.top, 'link'));
+    fs.symlinkSync('../real', path.join(p.ws, 'linked'));
+    p.lock('local', '1.0.0', '');
+    p.lock('shelf', '1.0.0');
+    p.workspace('local = { path = "linked/./local" }\n');
+    await p.start({ CARGO_HOME: path.join(p.top, 'ws/../link/') });
+    assert.deepEqual((await p.offers()).map(o => o.root), [local, shelf]);
+    assert.equal((await p.pm.ask('fetch', { id: id('shelf'), update: 'none' })).root, shelf);
+    assert.equal((await p.pm.ask('load_plugin', { id: id('local'), update: 'none' }))[0].root, local);
+});
+
 scenario('PM-16: fetch by name takes the version of the workspace; a requirement the highest locked or available one that fits', async p => {
     for (const version of ['1.0.0', '1.2.0', '1.10.0', '2.0.0', '3.0.0-rc.1']) p.unpacked('many', version);
     for (const version of ['0.1.0', '0.2.0', '1.0.0-beta.1']) p.unpacked('free_one', version);
