@@ -122,15 +122,17 @@ static bool plugin_named(const struct resolution *res, struct str name)
     return false;
 }
 
-/* A `use` for another workspace is not ours to judge. */
-static void check_names(struct findings *f, const struct resolution *res, const char *key,
-                        const struct plugin_refs *refs)
+/* What `use` names and nobody has is a problem of the resolution already. */
+static void check_disabled(struct findings *f, const struct resolution *res)
 {
+    const struct plugin_refs *refs = &res->config.disable;
+
     for (size_t i = 0; i < refs->n; i++)
-        if (!refs->v[i].workspace.n && !plugin_named(res, refs->v[i].name))
-            findings_note(f, str_of(arena_printf(
-                                 f->a, "[plugins] %s names '%.*s', and there is no such plugin",
-                                 key, STR_F(refs->v[i].name))));
+        if (!plugin_named(res, refs->v[i].name))
+            findings_note(
+                f, str_of(arena_printf(
+                       f->a, "[plugins] disable names '%.*s', and there is no such plugin",
+                       STR_F(refs->v[i].name))));
 }
 
 /* ---- package managers that nobody configured ---- */
@@ -164,8 +166,7 @@ void doctor_idle(struct findings *f, const struct resolution *res)
     const struct config *config = &res->config;
 
     check_registries(f, config);
-    check_names(f, res, "disable", &config->disable);
-    check_names(f, res, "use", &config->use);
+    check_disabled(f, res);
     for (size_t i = 0; i < res->plugins.n; i++) {
         const struct plugin_status *st = &res->plugins.v[i];
 

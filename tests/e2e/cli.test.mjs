@@ -38,7 +38,7 @@ const type = (events, name) => events.filter(e => e.type === name);
 // --- CL-2: the command line itself --------------------------------------------------------------------------------------
 scenario('CL-2: a wrong command line is exit status 2, said on stderr alone', async place => {
     for (const args of [[], ['nonsense'], ['tools', '--nope'], ['call'], ['exec'], ['exec', 'a', 'b'], ['trust', 'x'], ['trust', '--show', '--remove'], ['doctor', 'x'],
-        ['completion'], ['completion', 'fish'], ['help', 'nonsense'], ['tools', '--query'], ['mcp-serve', 'x']]) {
+        ['completion'], ['completion', 'fish'], ['sync', 'x'], ['init', 'x'], ['use'], ['search'], ['plugin'], ['plugin', 'x'], ['package-info'], ['status', '--update', 'x'], ['mcp-serve', '--update', 'check'], ['help', 'nonsense'], ['tools', '--query'], ['mcp-serve', 'x']]) {
         const r = await run(place, args);
         assert.deepEqual([r.code, r.out], [2, ''], args.join(' '));
         assert.notEqual(r.err, '');
@@ -49,7 +49,7 @@ scenario('CL-2: help is exit status 0, with an example for every command', async
     const overview = await run(place, ['--help']);
     assert.equal(overview.code, 0);
     const commands = [...overview.out.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(m => m[1]).filter(c => !c.startsWith('-'));
-    for (const c of ['tools', 'call', 'exec', 'trust', 'doctor', 'completion', 'help', 'mcp-serve'])
+    for (const c of ['init', 'sync', 'use', 'status', 'search', 'plugin', 'package-info', 'tools', 'call', 'exec', 'trust', 'doctor', 'completion', 'help', 'mcp-serve'])
         assert.ok(commands.includes(c), c);
     for (const c of commands) {
         const help = await run(place, [c, '--help']);
@@ -334,15 +334,16 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
 
 scenario('CL-1 PL-38: doctor shows what is written down and does nothing here', async place => {
     const gated = (name, more) => ({ ...place.peer(name, server()), ...more });
-    place.write('symposium/config.toml', '[plugins]\ndisable = ["no-such"]\nuse = ["absent"]\n\n[[registry]]\nname = "team"\npath = "nowhere"\n');
+    place.write('symposium/config.toml', '[defaults]\nsymposium-recommendations = false\n\n[plugins]\ndisable = ["no-such"]\nuse = ["absent"]\n\n[[registry]]\nname = "team"\npath = "nowhere"\n');
     place.plugin('p', [gated('srv', { 'disabled-tools': ['bad', 'worse'] }), gated('lib', { 'depends-on': ['serde', 'pip:react'], predicates: ['not(shell(true))'] })]);
     const r = await run(place, ['doctor', '--json']), events = json(r);
     assert.equal(r.code, 1);
     assert.deepEqual(type(events, 'server').map(s => [s.name, s.state]), [['srv', 'ok'], ['lib', 'gated']]);
     assert.equal(type(events, 'server')[1].detail, 'does not hold here: serde or pip:react, and not(shell(true))');
-    assert.deepEqual(type(events, 'problem').map(p => p.text), [`registry 'team': no directory '${place.path('symposium/nowhere')}'`]);
+    assert.deepEqual(type(events, 'problem').map(p => p.text), ['[plugins] use: package absent: no package manager here knows it',
+        `registry 'team': no directory '${place.path('symposium/nowhere')}'`]);
     assert.deepEqual(type(events, 'note').map(n => n.text), ["[plugins] disable names 'no-such', and there is no such plugin",
-        "[plugins] use names 'absent', and there is no such plugin", "'pip:react' holds nowhere: no [[package-manager]] named 'pip'", "srv: disabled-tools names 'worse', which is no tool of this server"]);
+        "'pip:react' holds nowhere: no [[package-manager]] named 'pip'", "srv: disabled-tools names 'worse', which is no tool of this server"]);
     assert.equal(place.starts('lib'), 0);
 });
 
@@ -488,6 +489,11 @@ scenario('CL-1: the commands of the guide work as written', async place => {
     const tried = await shell(blocks(start, '3.'));
     assert.equal(tried.code, 0, tried.err);
     assert.match(tried.out, /active +notes[^]*ok +fs +\d+ tools[^]*list_directory - [^]*declare const fs[^]*\[DIR\] notes[^]*\n2\n$/);
+    fs.mkdirSync(place.path('home/.claude'));
+    place.write('home/.symposium/config.toml', '[defaults]\nsymposium-recommendations = false\n');
+    const written = await shell(blocks(start, '4.'));
+    assert.equal(written.code, 0, written.err);
+    assert.match(written.out, /claude: written .*\.claude\.json: MCP entry added[^]*In sync: 1 server, 0 skills/);
     place.write('work/todos.js', page('guide/scripts.md').split('\n\nSave it')[0].split('\n').filter(l => l.startsWith('    ')).join('\n'));
     const todos = await shell('symposium exec todos.js');
     assert.deepEqual([todos.code, todos.out], [0, '["a.md"]\n'], todos.err);
@@ -495,8 +501,8 @@ scenario('CL-1: the commands of the guide work as written', async place => {
 
 scenario('CL-1: every command in the documents exists, and every one that exists is in the reference', async place => {
     const { out } = await run(place, ['--help']);
-    const exists = [...out.matchAll(/^ {2}([a-z][a-z-]+) {2}/gm)].map(m => m[1]);
-    for (const name of ['guide/getting-started.md', 'guide/writing-a-plugin.md', 'guide/scripts.md', 'guide/troubleshooting.md', 'reference/cli.md'])
+    const exists = [...out.matchAll(/^ {2}([a-z][a-z-]+) {2}/gm)].map(m => m[1]).concat('hook');
+    for (const name of ['guide/getting-started.md', 'guide/plugins.md', 'guide/writing-a-plugin.md', 'guide/scripts.md', 'guide/troubleshooting.md', 'reference/cli.md'])
         for (const [, command] of page(name).matchAll(/(?:^|`)\s*symposium (?:--?\w+ )*([a-z][a-z-]+)/gm))
             assert.ok(exists.includes(command), `${name}: ${command}`);
     for (const command of exists) assert.match(page('reference/cli.md'), new RegExp(`^## ${command}$`, 'm'));
