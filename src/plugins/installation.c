@@ -71,9 +71,10 @@ static bool add(struct planner *p, struct str name, size_t *ret_place)
     struct install_step step = { .plugin = p->owner->name, .dir = p->owner->dir };
     size_t need;
 
-    if (!in)
-        return error_set(p->e, ERR_NOT_FOUND, "references unknown installation '%.*s'",
-                         STR_F(name));
+    if (!in) {
+        error_set(p->e, ERR_NOT_FOUND, "references unknown installation '%.*s'", STR_F(name));
+        return false;
+    }
     if (place_of(p->plan, name, ret_place))
         return true;
     if (!check_no_cycle(p, in))
@@ -85,9 +86,11 @@ static bool add(struct planner *p, struct str name, size_t *ret_place)
         ARENA_PUSH(p->a, &step.needs) = need;
     }
     p->nopen--;
-    if (p->plan->n >= INSTALL_MAX_STEPS)
-        return error_set(p->e, ERR_LIMIT, "more than %d installations for one program",
-                         INSTALL_MAX_STEPS);
+    if (p->plan->n >= INSTALL_MAX_STEPS) {
+        error_set(p->e, ERR_LIMIT, "more than %d installations for one program",
+                  INSTALL_MAX_STEPS);
+        return false;
+    }
     step.in = *in;
     step.in.requirements = (struct strs){ 0 };
     *ret_place = p->plan->n;

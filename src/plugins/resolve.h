@@ -17,7 +17,6 @@
 #include "plugins/config.h"
 #include "plugins/installation.h"
 #include "plugins/package_source.h"
-#include "plugins/installation.h"
 #include "plugins/workspace.h"
 
 struct loop; /* loop/loop.h */
