@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * The matcher of a hook against the name of a tool (docs/spec/plugins.md HK-5). Empty and "*"
- * match all; names joined by "|" match exactly; anything else is an extended regular
- * expression, found anywhere in the name:
+ * match all; names joined by "|" match exactly; anything else is an expression (text/regex.h),
+ * found anywhere in the name:
  *
  *     Bash      Edit|Write      mcp__.*__write.*      ^Notebook
  *
- * Patterns come from manifests and names from a model: no pattern takes long. What could (a
- * reference back, a counted repetition) is refused.
+ * Patterns come from manifests and names from a model: no pair of them takes long.
  */
 #ifndef SYM_PLUGINS_HOOK_MATCH_H
 #define SYM_PLUGINS_HOOK_MATCH_H

@@ -568,9 +568,11 @@ static void matchers_are_names_or_expressions(void **state) /* HK-5, PL-13 */
     }
 }
 
-static void a_matcher_that_is_none_or_could_take_long_is_refused(void **state)
+static void a_matcher_that_is_none_matches_nothing_and_none_takes_long(void **state)
 {
-    static const char *const bad[] = { "(", "[a", "a{1,255}", "(a*)\\1", "x\\" };
+    static const char *const bad[] = { "(", "[a", "a{1,255}", "(a*)\\1", "x\\", "+a" };
+    static const char *const slow[] = { "^((a*)*)*b$", "(a|aa)+b|(a|a?)+b",
+                                        "cr+++++++++++++++e", "((((((((a+)+)+)+)+)+)+)+)+b" };
     auto_buf tool = BUF(HOOK_TOOL_NAME_MAX + 1), longest = BUF(HOOK_MATCHER_MAX + 1);
     int64_t began = clock_ms();
 
@@ -578,18 +580,18 @@ static void a_matcher_that_is_none_or_could_take_long_is_refused(void **state)
         struct error e = { 0 };
 
         assert_false(hook_matches(str_of(bad[i]), STR("a"), &e));
-        assert_int_equal(e.kind, ERR_INVALID);
+        assert_true(e.kind == ERR_INVALID);
+        assert_has(e.msg, "matcher '");
     }
     buf_fill(&tool, 'a', HOOK_TOOL_NAME_MAX);
-    assert_false(hook_matches(STR("^((a*)*)*b$"), buf_str(&tool), NULL));
-    assert_false(
-        hook_matches(STR("(a|aa)+$|(a|a?)+b"), STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaac"), NULL));
-    for (int i = 0; i < 200; i++)
+    for (size_t i = 0; i < ARRAY_LEN(slow); i++)
+        assert_false(hook_matches(str_of(slow[i]), buf_str(&tool), NULL));
+    for (int i = 0; i < HOOK_MATCHER_MAX / 2; i++)
         buf_addz(&longest, "a?");
     assert_true(hook_matches(buf_str(&longest), buf_str(&tool), NULL));
     buf_fill(&tool, 'a', 1);
     assert_false(hook_matches(STR("^a+$"), buf_str(&tool), NULL));
-    buf_fill(&longest, 'a', HOOK_MATCHER_MAX + 1 - longest.n);
+    buf_fill(&longest, 'a', 1);
     assert_false(hook_matches(buf_str(&longest), STR("a"), NULL));
     assert_true(clock_ms() - began < 500 * slack());
 }
@@ -611,7 +613,7 @@ int main(void)
         cmocka_unit_test(kiro_is_denied_by_status_2_before_a_tool_alone),
         cmocka_unit_test(a_decision_survives_what_is_too_long_to_be_said),
         cmocka_unit_test(matchers_are_names_or_expressions),
-        cmocka_unit_test(a_matcher_that_is_none_or_could_take_long_is_refused),
+        cmocka_unit_test(a_matcher_that_is_none_matches_nothing_and_none_takes_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
