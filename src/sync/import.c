@@ -48,7 +48,7 @@ void import_stay(struct import *im, struct import_entry *k, const char *reason)
 static void judge(struct import *im, struct import_entry *k, yyjson_val *v)
 {
     const char *where;
-    struct error e;
+    struct error e = { 0 };
 
     if (!import_server_read(&k->def, im->a, k->agent, v, &e)) {
         import_stay(im, k, is_ours(k->name, &k->def) ? "symposium's own" : e.msg);
@@ -123,6 +123,12 @@ static void scan_file(struct import *im, const struct agent *g, const char *path
     take_entries(im, &of, container);
 }
 
+/* Whoever works in the home directory has one file for both. */
+static bool is_same(const char *a, const char *b)
+{
+    return b && strcmp(a, b) == 0;
+}
+
 void import_each_file(struct import *im, import_file_fn fn)
 {
     for (size_t i = 0; i < sync_agents_n; i++) {
@@ -133,7 +139,7 @@ void import_each_file(struct import *im, import_file_fn fn)
                                 project ? agent_other_file(im->a, g, project) : NULL };
 
         for (size_t k = 0; k < ARRAY_LEN(files); k++)
-            if (files[k] && !(k >= 2 && user && !strcmp(files[k], files[k - 2])))
+            if (files[k] && !(k >= 2 && is_same(files[k], files[k - 2])))
                 fn(im, g, files[k], k >= 2);
     }
 }

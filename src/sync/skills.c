@@ -152,7 +152,7 @@ static void find_places(struct run *r)
         p = place_of(r, g->skills.rel);
         if (!is_configured(r->job, g))
             continue;
-        p->agent = p->used ? (struct str){ 0 } : str_of(g->name);
+        p->agent = str_of(p->used ? NULL : g->name);
         p->used = true;
     }
 }
@@ -165,7 +165,7 @@ static bool is_another(struct run *r, struct place *p)
         if (q->fd < 0 || q->st.st_dev != p->st.st_dev || q->st.st_ino != p->st.st_ino)
             continue;
         if (p->used)
-            q->agent = q->used ? (struct str){ 0 } : p->agent;
+            q->agent = q->used ? STR("") : p->agent;
         q->used |= p->used;
         return true;
     }
