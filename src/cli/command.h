@@ -105,7 +105,7 @@ extern struct globals cli;
 
 /* One line on stderr, "symposium: ..."; returns status. Unsafe characters are taken out. */
 __attribute__((format(printf, 2, 3))) int cli_fail(int status, const char *fmt, ...);
-/* The same, then the usage of the command; returns EXIT_USAGE. */
+/* The same, then the usage of the command; returns EXIT_USAGE, or of `hook` EXIT_OK. */
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *c, const char *fmt,
                                                     ...);
 /* -q, -v and --json of this command line, from here on. */

@@ -43,7 +43,8 @@ int cli_usage(const struct command *c, const char *fmt, ...)
     complain(fmt, ap);
     va_end(ap);
     fprintf(stderr, "usage: symposium %s\n", c->usage);
-    return EXIT_USAGE;
+    /* Agents take a hook's status 2 for a denial. */
+    return c->run == cmd_hook ? EXIT_OK : EXIT_USAGE;
 }
 
 void cli_set_globals(const struct args *args)

@@ -403,7 +403,7 @@ int cmd_hook(struct arena *a, const struct args *args)
     };
 
     if (args->nwords != 2)
-        return cli_fail(EXIT_OK, "usage: symposium %s", args->command->usage);
+        return cli_usage(args->command, "'hook' takes an agent and an event");
     h.agent = args->words[0];
     h.event_name = args->words[1];
     h.dialect = hook_dialect_find(str_of(h.agent));

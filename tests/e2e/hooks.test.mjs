@@ -226,7 +226,7 @@ scenario('HK-3: members of any type are no reason to fail', async place => {
 });
 
 scenario('an agent, an event or a command line that is none of ours ends with status 0 and a line on stderr', async place => {
-    for (const args of [['hook'], ['hook', 'claude'], ['hook', 'emacs', 'PreToolUse'], ['hook', 'goose', 'PreToolUse'], ['hook', 'claude', 'Nonsense'], ['hook', 'claude', 'Stop', 'more']]) {
+    for (const args of [['hook'], ['hook', 'claude'], ['hook', 'emacs', 'PreToolUse'], ['hook', 'goose', 'PreToolUse'], ['hook', 'claude', 'Nonsense'], ['hook', 'claude', 'Stop', 'more'], ['hook', 'claude', 'Stop', '--nonsense'], ['hook', '--workspace']]) {
         const r = await run(place, args, { input: '{}' });
         assert.deepEqual([r.code, r.out], [0, ''], args.join(' '));
         assert.match(r.err, /^symposium: /);
@@ -412,6 +412,20 @@ scenario('HK-1: what sync registers is what answers', async place => {
         const r = await run(place, ['-c', c], { program: '/bin/sh', input: JSON.stringify({ cwd: place.workspace, ...bash }) });
         assert.match(r.out + r.err, /\bno\b/, c);
     }
+});
+
+scenario('HK-5: a lock that somebody holds costs the session its context at most, never the time of the agent', { secret: false }, async place => {
+    configure(place, { agents: ['claude'] });
+    hooks(place, 'p', [{ name: 's', event: 'SessionStart', ...sh(say('SessionStart', { additionalContext: 'ctx' })) }]);
+    const lock = place.path('home/.claude.json.lock');
+    fs.mkdirSync(lock, { recursive: true });
+    const busy = setInterval(() => fs.utimesSync(lock, new Date(), new Date()), 500);
+    const r = await hook(place, 'codex', 'SessionStart');
+    clearInterval(busy);
+    assert.equal(r.code, 0);
+    assert.ok(r.ms < 9400 + 500 * slack, `${r.ms} ms`);
+    fs.rmdirSync(lock);
+    assert.equal(context(await hook(place, 'codex', 'SessionStart')), 'ctx');
 });
 
 scenario('SIGTERM from the agent ends it at once, with the hooks that run', { secret: false }, async place => {
