@@ -172,8 +172,8 @@ static const char *zsh_words(const struct command *c)
         [WORD_SHELL] = " \\\n            '1:shell:(bash zsh)'",
         [WORD_DIR] = " \\\n            '1:directory:_files -/'",
         [WORD_DIRS] = " \\\n            '*:directory:_files -/'",
-        [WORD_ACTION] = " \\\n            '1:action:(sync list show validate)'"
-                        " \\\n            '*:path:_files'",
+        [WORD_ACTION] = (" \\\n            '1:action:(sync list show validate)'"
+                         " \\\n            '*:path:_files'"),
     };
 
     return actions[c->words];
