@@ -73,7 +73,8 @@ static void on_list_deps(struct request *r)
         request_fail(r, &e);
 }
 
-/* Whoever reads below it resolves paths beneath it: links on the way are resolved here, once. */
+/* Whoever reads below it resolves paths beneath it: links on the way are resolved here, once.
+ */
 static const char *root_of(struct arena *a, const struct crate *c)
 {
     const char *real = path_real(a, c->dir, NULL);

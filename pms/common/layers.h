@@ -20,10 +20,9 @@
 
 #include "text/toml.h"
 
-#define LAYERS_MAX_FILE  ((size_t)256 << 10) /* of the manifest file */
-#define LAYERS_MAX_JSON  ((size_t)1 << 20)   /* of the result */
-#define LAYERS_MAX_DEPTH 64 /* levels; the protocol's messages may have 128 (security.md 3.1) \
-                             */
+#define LAYERS_MAX_FILE    ((size_t)256 << 10) /* of the manifest file */
+#define LAYERS_MAX_JSON    ((size_t)1 << 20)   /* of the result */
+#define LAYERS_MAX_DEPTH   64 /* levels; a message may have 128 (security.md 3.1) */
 #define SKILLS_MAX_DEPTH   16
 #define SKILLS_MAX_ENTRIES 10000
 
