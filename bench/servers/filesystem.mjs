@@ -7,7 +7,8 @@ import path from 'node:path';
 import { bin, drive, envOf, expect, home, median, ms, root, steps } from '../lib.mjs';
 
 const DIRS = 100, FILES = 1000;     // names short enough that the tree fits into one answer (SV-30)
-const TREE_BYTES = 10_000_000;       // its least answer
+const LAST = (FILES - 1).toString(36);
+const TREE_BYTES = 9_000_000;        // its least answer
 const ROUNDS = 5;
 const npm = [process.execPath, path.join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')];
 const ours = [bin, 'filesystem'];
@@ -16,7 +17,7 @@ const open = steps.openAs('2025-11-25');
 function makeForest(dir) {
     for (let d = 0; d < DIRS; d++) {
         fs.mkdirSync(path.join(dir, `d${d}`), { recursive: true });
-        for (let f = 0; f < FILES; f++) fs.closeSync(fs.openSync(path.join(dir, `d${d}/f${f}`), 'w'));
+        for (let f = 0; f < FILES; f++) fs.closeSync(fs.openSync(path.join(dir, `d${d}`, f.toString(36)), 'w'));
     }
 }
 
@@ -57,12 +58,12 @@ export default async function rows() {
     const forest = path.join(home('fs-forest'), 'tree'), long = path.join(home('fs-long'), 'work/long.txt');
     makeForest(forest);
     makeLong(long);
-    const search = { path: forest, pattern: '**/f999' }, tree = { path: forest }, tail = { path: long, tail: 100 };
+    const search = { path: forest, pattern: `**/${LAST}` }, tree = { path: forest }, tail = { path: long, tail: 100 };
     const mine = start(ours, forest), theirs = start(npm, forest);
     const middle = (all, key) => median(all.map(s => s[key]));
     return [
-        { what: '100,000 files, search_files', unit: 'ms', ours: call(ours, forest, 'search_files', search, '/d99/f999'),
-            beside: { find: program('find', forest, '-name', 'f999'), npm: call(npm, forest, 'search_files', search, '/d99/f999', 1) } },
+        { what: '100,000 files, search_files', unit: 'ms', ours: call(ours, forest, 'search_files', search, `/d99/${LAST}`),
+            beside: { find: program('find', forest, '-name', LAST), npm: call(npm, forest, 'search_files', search, `/d99/${LAST}`, 1) } },
         { what: '100,000 files, directory_tree', unit: 'ms', ours: call(ours, forest, 'directory_tree', tree, TREE_BYTES),
             beside: { find: program('find', forest), npm: call(npm, forest, 'directory_tree', tree, TREE_BYTES, 1) } },
         { what: '1 GB, the last 100 lines', unit: 'ms', ours: call(ours, path.dirname(long), 'read_text_file', tail, 'xxx'),

@@ -8,7 +8,7 @@ import { bin, drive, envOf, expect, home, median, ms, steps } from '../lib.mjs';
 const ROUNDS = 5, CALLS = 200;
 const KEPT = 1 << 20;    // bytes of a stream that are kept (SH-5)
 const open = steps.openAs('2025-11-25');
-const flood = { program: 'head', args: ['-c', '1000000000', '/dev/zero'] };
+const flood = { program: 'sh', args: ['-c', 'yes | head -c 1000000000'] };
 
 function direct(command, args, rounds) {
     return median(Array.from({ length: rounds }, () => {
