@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "cli/errand.h"
 #include "plugins/enablement.h"
 #include "plugins/installation.h"
 #include "pm/acquire.h"
 #include "pm/resolving.h"
+
+#define NAME_SHOWN 80 /* bytes of a word that names nothing */
 
 struct subcommands {
     struct errand *errand;
@@ -61,7 +64,7 @@ static int become(struct arena *a, const struct subcommands *s, char **rest)
 static int unknown(const struct subcommands *s)
 {
     return cli_fail(EXIT_USAGE, "no command '%.*s'; 'symposium help' lists them",
-                    STR_F(s->name));
+                    STR_F(utf8_cut(s->name, NAME_SHOWN)));
 }
 
 static int clash(const struct active_subcommand *x, const struct active_subcommand *y)

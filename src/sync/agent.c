@@ -232,9 +232,12 @@ bool sync_env_read(struct sync_env *ret, struct arena *a, const char *root, stru
         .self = path_real(a, "/proc/self/exe", NULL),
     };
     carry(ret, a);
-    return ret->home || error_set(e, ERR_NOT_FOUND,
-                                  "no home directory: HOME is not set, and "
-                                  "this user has none");
+    if (!ret->home)
+        return error_set(e, ERR_NOT_FOUND,
+                         "no home directory: HOME is not set, and this user has none");
+    /* That of a system user is named and not there: it is not ours to make. */
+    return file_is_dir(ret->home) ||
+           error_set(e, ERR_NOT_FOUND, "the home directory '%s' does not exist", ret->home);
 }
 
 /* ---- places ---- */

@@ -28,7 +28,7 @@ struct sync_env {
 /* From the process: HOME, XDG_CONFIG_HOME, the agents' own CLAUDE_CONFIG_DIR, CODEX_HOME,
  * CLINE_DIR, CLINE_DATA_DIR and CLINE_MCP_SETTINGS_PATH, PATH and /proc/self/exe; carried are
  * SYMPOSIUM_HOME and XDG_{CONFIG,CACHE,STATE}_HOME. `root` may be NULL. ERR_NOT_FOUND without a
- * home directory. */
+ * home directory, also when it is named and not there. */
 bool sync_env_read(struct sync_env *ret, struct arena *a, const char *root, struct error *e);
 
 enum sync_format { SYNC_JSON, SYNC_TOML, SYNC_YAML }; /* JSON with comments where they are */

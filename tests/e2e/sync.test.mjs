@@ -177,6 +177,18 @@ scenario('SY-21: with no package manager\'s program anywhere', async place => {
     assert.ok(fs.existsSync(place.path('work/.claude/skills/one/SKILL.md')));
 });
 
+scenario('SY-21: a home directory that is not there is not made', async place => {
+    configure(place, { agents: ['claude'] });
+    const env = { HOME: place.path('not-there') };
+    for (const args of [['sync'], ['init', '--add-agent', 'codex']]) {
+        const r = await symposium(place, args, { env });
+        assert.equal(r.code, 1, args.join(' '));
+        assert.match(r.err, /home directory '.*not-there' does not exist/);
+    }
+    assert.ok(!fs.existsSync(place.path('not-there')));
+    assert.doesNotMatch(place.read('symposium/config.toml'), /codex/);
+});
+
 // --- PM-8 -----------------------------------------------------------------------------------------------------------------
 for (const hazard of ['exit', 'garbage', 'half', 'silent', 'wrong-id', 'kill'])
     scenario(`PM-8 SY-19: a package manager that does "${hazard}": sync ends with status 0 and a line that names it, the rest is done`, async place => {

@@ -134,7 +134,7 @@ static void the_environment_is_read_as_agents_read_it(void **state) /* CF-6, SY-
     auto_arena a = ARENA;
     struct sync_env env;
 
-    setenv("HOME", "/home/x", 1);
+    setenv("HOME", "/proc/self", 1);
     setenv("CLAUDE_CONFIG_DIR", "/c/", 1);
     setenv("CODEX_HOME", "", 1);
     setenv("XDG_CONFIG_HOME", "relative", 1);
@@ -143,7 +143,7 @@ static void the_environment_is_read_as_agents_read_it(void **state) /* CF-6, SY-
     setenv("CLINE_DIR", "/cl", 1);
     unsetenv("XDG_CACHE_HOME");
     assert_true(sync_env_read(&env, &a, NULL, NULL));
-    assert_string_equal(env.home, "/home/x");
+    assert_string_equal(env.home, "/proc/self");
     assert_string_equal(env.claude_config_dir, "/c");
     assert_null(env.codex_home);
     assert_null(env.xdg_config_home);
@@ -153,6 +153,8 @@ static void the_environment_is_read_as_agents_read_it(void **state) /* CF-6, SY-
     assert_str(env.carried.v[0].key, "SYMPOSIUM_HOME");
     assert_str(env.carried.v[0].value, "/sym");
     assert_str(env.carried.v[1].key, "XDG_STATE_HOME");
+    setenv("HOME", "/no/such/home", 1);
+    assert_false(sync_env_read(&env, &a, NULL, NULL));
 }
 
 static void every_agent_of_the_table_may_stand_in_the_configuration(void **state) /* CF-3 */
