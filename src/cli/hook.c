@@ -11,7 +11,6 @@
  * an answer is given in time whatever else is under way: by the loop's own deadline, or, if the
  * loop itself is stuck, by a signal (the watchdog).
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +24,11 @@
 #include "base/path.h"
 #include "cli/command.h"
 #include "cli/hook_context.h"
+#include "cli/hook_dispatch.h"
 #include "cli/hook_trace.h"
 #include "cli/sync.h"
 #include "loop/pipe.h"
 #include "loop/timer.h"
-#include "plugins/hook_dispatch.h"
 #include "pm/autosync.h"
 #include "pm/resolving.h"
 

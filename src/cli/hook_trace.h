@@ -13,7 +13,7 @@
 #ifndef SYM_CLI_HOOK_TRACE_H
 #define SYM_CLI_HOOK_TRACE_H
 
-#include "plugins/hook_dispatch.h"
+#include "cli/hook_dispatch.h"
 
 struct hook_call {
     const char *agent, *event; /* as they were called */

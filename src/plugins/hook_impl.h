@@ -28,14 +28,14 @@ struct hook_dialect {
     int limit_ms;
     struct input_names input;
     enum hook_prints prints;
-    void (*answer)(const struct answering *w);
+    void (*answer)(const struct answering *a);
 };
 
-void answer_claude(const struct answering *w);
-void answer_codex(const struct answering *w);
-void answer_gemini(const struct answering *w);
-void answer_copilot(const struct answering *w);
-void answer_kiro(const struct answering *w);
-void answer_antigravity(const struct answering *w);
+void answer_claude(const struct answering *a);
+void answer_codex(const struct answering *a);
+void answer_gemini(const struct answering *a);
+void answer_copilot(const struct answering *a);
+void answer_kiro(const struct answering *a);
+void answer_antigravity(const struct answering *a);
 
 #endif

@@ -3,8 +3,8 @@
  * One hook of a plugin as a program (docs/spec/plugins.md HK-5, HK-6): its input on stdin, its
  * answer read within bounds, its group ended with it or at its deadline.
  */
-#ifndef SYM_PLUGINS_HOOK_RUN_H
-#define SYM_PLUGINS_HOOK_RUN_H
+#ifndef SYM_CLI_HOOK_RUN_H
+#define SYM_CLI_HOOK_RUN_H
 
 #include "loop/loop.h"
 #include "plugins/hook_wire.h"

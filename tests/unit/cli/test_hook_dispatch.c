@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "world.h"
+#include "../plugins/world.h"
 
 #include <signal.h>
 
 #include "../loop_check.h"
 
+#include "cli/hook_dispatch.h"
 #include "lockdown/keeper.h"
-#include "plugins/hook_dispatch.h"
 
 /* One dispatch over the world's resolution; what it decided, as text. */
 struct bench {
@@ -238,15 +238,20 @@ static void matcher_and_predicates_come_before_the_program(void **state) /* HK-5
             "exit 2") "matcher = \"(\"\n" HOOK_SH("off", "PreToolUse",
                                                   "exit 2") "matcher = \"Bash\"\n"
                                                             "predicates = [\"shell(test -f "
-                                                            "on)\"]\n" HOOK_SH("dep", "PreToolUse", "exit 2") "predicates = [\"depends-on(x)\"]\n" HOOK_SH(
-                                                                "custom", "PreToolUse",
+                                                            "on)\"]\n" HOOK_SH(
+                                                                "dep", "PreToolUse",
                                                                 "exit 2") "predicates = "
-                                                                          "[\"no_such()\", "
-                                                                          "\"ours(a)\"]\n"
-                                                                          "[[predicate]]\nname "
-                                                                          "= \"ours\"\ncommand "
-                                                                          "= { executable = "
-                                                                          "\"/bin/true\" }\n");
+                                                                          "[\"depends-on(x)\"]"
+                                                                          "\n" HOOK_SH("custom",
+                                                                                       "PreTool"
+                                                                                       "Use",
+                                                                                       "exit 2") "predicates = "
+                                                                                                 "[\"no_such()\", "
+                                                                                                 "\"ours(a)\"]\n"
+                                                                                                 "[[predicate]]\nname "
+                                                                                                 "= \"ours\"\ncommand "
+                                                                                                 "= { executable = "
+                                                                                                 "\"/bin/true\" }\n");
     resolve(b.w);
     dispatch(&b);
     assert_has(b.said, "p/bad: failed: matcher '(':");

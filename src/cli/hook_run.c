@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "plugins/hook_run.h"
+#include "cli/hook_run.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "plugins/hook_dispatch.h"
+#include "cli/hook_dispatch.h"
 
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cli/hook_run.h"
 #include "loop/timer.h"
 #include "plugins/hook_match.h"
-#include "plugins/hook_run.h"
 #include "plugins/predicate_eval.h"
 
 struct chosen {

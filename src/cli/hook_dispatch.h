@@ -9,8 +9,8 @@
  * nobody consented to never run (PL-32). Nothing here fails: a hook that cannot run, ends badly
  * or is late has no say, and an outcome tells why.
  */
-#ifndef SYM_PLUGINS_HOOK_DISPATCH_H
-#define SYM_PLUGINS_HOOK_DISPATCH_H
+#ifndef SYM_CLI_HOOK_DISPATCH_H
+#define SYM_CLI_HOOK_DISPATCH_H
 
 #include "loop/loop.h"
 #include "plugins/hook_wire.h"
