@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/consent.h"
-#include "cli/output.h"
 #include "cli/prompt.h"
 #include "plugins/offer.h"
 #include "sync/config_file.h"
@@ -37,8 +36,11 @@ static void show(struct arena *a, const struct plugin *p)
 
     consent_lines(a, p, &lines);
     for (size_t i = 0; i < lines.n; i++) {
-        fputs("  ", stderr);
-        out_put_text(stderr, lines.v[i]);
+        auto_buf clean = BUF(4 * lines.v[i].n + 64);
+
+        /* One line each: a line break in a command must not make up another. */
+        utf8_put_clean(&clean, lines.v[i]);
+        fprintf(stderr, "  %s\n", buf_z(&clean));
     }
     if (p->skills.n || p->default_skills)
         fputs("  skills that your agents read\n", stderr);

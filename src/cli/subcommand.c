@@ -9,12 +9,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/errand.h"
+#include "loop/timer.h"
 #include "plugins/enablement.h"
 #include "plugins/installation.h"
 #include "pm/acquire.h"
 #include "pm/resolving.h"
 
-#define NAME_SHOWN 80 /* bytes of a word that names nothing */
+#define NAME_SHOWN       80   /* bytes of a word that names nothing */
+#define HELP_PATIENCE_MS 1500 /* for the part of plugins in a help text */
 
 struct subcommands {
     struct errand *errand;
@@ -22,7 +24,8 @@ struct subcommands {
     struct resolving *resolving;
     struct resolution *res;
     struct acquire *acquire;
-    struct strs argv; /* empty: nothing is to be run */
+    struct timer *late; /* help does not wait for ever */
+    struct strs argv;   /* empty: nothing is to be run */
     const struct plugin *plugin;
 };
 
@@ -159,6 +162,13 @@ static void on_resolved(void *ctx, struct resolution *res)
         errand_end(s->errand, EXIT_OK);
 }
 
+static void on_late(void *ctx)
+{
+    struct subcommands *s = ctx;
+
+    errand_end(s->errand, EXIT_FAILED);
+}
+
 static void begin(struct errand *e, void *ctx)
 {
     struct subcommands *s = ctx;
@@ -170,8 +180,12 @@ static void begin(struct errand *e, void *ctx)
     s->errand = e;
     errand_say(e, STR("looking at the workspace"));
     s->resolving = resolving_begin(e->loop, &o, on_resolved, s, &why);
-    if (!s->resolving)
+    if (!s->resolving) {
         errand_end(e, s->name.n ? unknown(s) : EXIT_FAILED);
+    } else if (!s->name.n) {
+        s->late = timer_new(e->loop, on_late, s);
+        timer_set(s->late, HELP_PATIENCE_MS);
+    }
 }
 
 /* The resolution stays: what is run or listed is in it. */
@@ -179,6 +193,7 @@ static void cancel(void *ctx)
 {
     struct subcommands *s = ctx;
 
+    timer_free(take_ptr(&s->late));
     resolving_cancel(take_ptr(&s->resolving));
     acquire_cancel(take_ptr(&s->acquire));
 }

@@ -25,7 +25,7 @@ struct use {
 
 /* ---- what is said ---- */
 
-/* `state`: "in-use", "unchanged" or "removed". */
+/* `state`: "in-use", "unchanged", "removed" or "refused". */
 static int say(struct use *u, const char *state, const char *text)
 {
     struct report r;
@@ -51,6 +51,8 @@ static int say(struct use *u, const char *state, const char *text)
 
 static int refuse(struct use *u, const char *text)
 {
+    if (cli.json)
+        say(u, "refused", text);
     errand_clear(u->errand);
     return cli_fail(EXIT_FAILED, "%s", text);
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { basic, scenario } from './harness.mjs';
+import { basic, scenario, slack } from './harness.mjs';
 import { asked, catalog, configure, events, files, id, offer, skill, symposium } from './agents.mjs';
 
 // --- PL-31 ------------------------------------------------------------------------------------------------------------------
@@ -229,6 +229,15 @@ scenario('CL-2: a word that is neither command nor subcommand is exit status 2, 
     assert.match(r.err, /no command 'nonsense'; 'symposium help' lists them/);
     place.write('symposium/config.toml', 'broken = [');
     assert.equal((await symposium(place, ['nonsense'])).code, 2);
+});
+
+scenario('PL-14 PM-8: help does not wait for a package manager that never answers', async place => {
+    configure(place, { pms: ['fake'] });
+    catalog(place, { list_deps: { do: 'silent' } });
+    const from = performance.now(), r = await symposium(place, ['help']);
+    assert.equal(r.code, 0, r.err);
+    assert.match(r.out, /For people:/);
+    assert.ok(performance.now() - from < 2500 * slack);
 });
 
 // --- package-info ---------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { basic, scenario } from './harness.mjs';
+import { basic, run, scenario, until } from './harness.mjs';
 import { KEY, asked, catalog, configure, events, files, id, offer, skill, skilled, symposium, terminal } from './agents.mjs';
 
 const result = r => r.of('sync')[0];
@@ -314,6 +314,22 @@ scenario('PL-32 SY-19: a terminal asks for consent to the workspace\'s own manif
     r = await terminal(place, ['sync']);
     assert.doesNotMatch(r.out, /Trust it/);
 });
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'])
+    scenario(`CL-2 PM-9: ${signal} while a package manager does not answer ends both, and nothing is half written`, async place => {
+        configure(place, { agents: ['claude'], pms: ['fake'] });
+        catalog(place, { list_deps: { do: 'silent' } });
+        const { 'pms/fake.log': none, ...before } = files(place);
+        const p = run(place, ['sync']);
+        await until('it is asked', () => asked(place).some(l => l.startsWith('list_deps')), 10000);
+        p.child.kill(signal);
+        const r = await p;
+        assert.deepEqual([none, r.code, r.signal], [undefined, null, signal]);
+        await until('the package manager is gone', () => place.survivors().length === 0, 3000);
+        const { 'pms/fake.log': log, ...after } = files(place);
+        assert.ok(log);
+        assert.deepEqual(after, before);
+    });
 
 // --- more ---------------------------------------------------------------------------------------------------------------------
 scenario('SEC-50 PL-11: installations of trusted plugins are acquired by sync, those of candidates never', async place => {

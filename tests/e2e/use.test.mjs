@@ -176,4 +176,5 @@ scenario('CL-2: use --json is one event that says what was done', async place =>
     assert.equal((await said(['use', 'sleepy'])).state, 'in-use');
     assert.equal((await said(['use', 'sleepy'])).state, 'unchanged');
     assert.equal((await said(['use', 'sleepy', '--remove'])).state, 'removed');
+    assert.equal((await said(['use', 'sleepy', '--remove'])).state, 'refused');
 });
