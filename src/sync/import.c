@@ -99,6 +99,12 @@ static void take_entries(struct import *im, const struct import_entry *of,
     }
 }
 
+static void add_problem(struct import *im, const struct agent *g, const char *text)
+{
+    ARENA_PUSH(im->a, &im->problems) = arena_str(im->a, str_of(text));
+    ARENA_PUSH(im->a, &im->broken) = str_of(g->name);
+}
+
 static void scan_file(struct import *im, const struct agent *g, const char *path, bool project)
 {
     struct import_entry of = { .agent = g, .path = path, .in_project = project };
@@ -109,17 +115,17 @@ static void scan_file(struct import *im, const struct agent *g, const char *path
 
     if (!file_read(path, &text, &e)) {
         if (e.kind != ERR_NOT_FOUND)
-            ARENA_PUSH(im->a, &im->problems) = arena_str(im->a, str_of(e.msg));
+            add_problem(im, g, e.msg);
         return;
     }
     if (!document_read(g->format, buf_str(&text), &doc, &e)) {
-        ARENA_PUSH(im->a, &im->problems) = str_of(arena_printf(im->a, "%s: %s", path, e.msg));
+        add_problem(im, g, arena_printf(im->a, "%s: %s", path, e.msg));
         return;
     }
     container = json_get(doc.root, g->container);
     if (container && !json_is_obj(container) && !json_is_null(container))
-        ARENA_PUSH(im->a, &im->problems) =
-            str_of(arena_printf(im->a, "%s: '%s' is not an object", path, g->container));
+        add_problem(im, g,
+                    arena_printf(im->a, "%s: '%s' is not an object", path, g->container));
     take_entries(im, &of, container);
 }
 
@@ -144,9 +150,25 @@ void import_each_file(struct import *im, import_file_fn fn)
     }
 }
 
+static bool has(const struct strs *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (str_is(l->v[i], name))
+            return true;
+    return false;
+}
+
 void import_scan(struct import *im)
 {
     import_each_file(im, scan_file);
+    for (size_t i = 0; i < im->entries.n; i++) {
+        struct import_entry *k = &im->entries.v[i];
+
+        if (k->state != IMPORT_STAYS && has(&im->broken, k->agent->name))
+            import_stay(im, k,
+                        arena_printf(im->a, "another file of %s cannot be read; mend it first",
+                                     k->agent->title));
+    }
 }
 
 size_t import_moving(const struct import *im)
@@ -545,14 +567,6 @@ bool import_take_out(struct import *im, struct sync_report *r)
 }
 
 /* ---- agents ---- */
-
-static bool has(const struct strs *l, const char *name)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_is(l->v[i], name))
-            return true;
-    return false;
-}
 
 struct strs import_agents(const struct import *im, const struct config *config)
 {

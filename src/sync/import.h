@@ -58,6 +58,7 @@ struct import {
     struct strs
         problems; /* files that cannot be read: "<path>: line 3, ...", left as they are */
     /* The rest is import's own. */
+    struct strs broken; /* agents with such a file */
     const char *record; /* directory of this import's record */
     struct {
         struct import_kept *v;
@@ -66,7 +67,8 @@ struct import {
     struct strs new_agents; /* that import itself added to config.toml */
 };
 
-/* Reads every file of SY-3. */
+/* Reads every file of SY-3. An agent with a file that cannot be read keeps all its entries: our
+ * own could not be put there for them. */
 void import_scan(struct import *im);
 
 /* The answer for one that asks. */

@@ -332,13 +332,16 @@ static void a_file_that_cannot_be_read_is_named_and_left(void **state)
 
     (void)state;
     tree_put(&d->t, "home/.claude.json", "{ \"mcpServers\": {");
+    tree_put(&d->t, "ws/.mcp.json", "{\"mcpServers\":{\"p\":{\"command\":\"p\"}}}");
     tree_put(&d->t, "home/.codex/config.toml", "a = \n");
     tree_put(&d->t, "home/.cursor/mcp.json", "{\"mcpServers\":[]}");
     tree_put(&d->t, "home/.qwen/settings.json", "{\"mcpServers\":{\"q\":{\"command\":\"q\"}}}");
     scan(d);
     assert_int_equal(d->im.problems.n, 3);
     assert_has(d->im.problems.v[0].p, ".claude.json: line 1");
-    assert_string_equal(plan_of(d), "qwen:q>q");
+    /* Claude could not be given our entry for what it would lose. */
+    assert_string_equal(plan_of(d), "claude:p- qwen:q>q");
+    assert_has(d->im.entries.v[0].reason.p, "another file of Claude Code cannot be read");
     desk_free(d);
 }
 
