@@ -22,7 +22,7 @@ struct child {
 
 struct record {
     struct str id;
-    const char *kind; /* "plugin", "skill" */
+    const char *kind; /* "plugin", "skill"; "registry" for warnings about the whole */
     struct str error; /* empty: ok */
     struct strs warnings;
     struct {
@@ -281,8 +281,8 @@ static void add_tree(struct validate *v)
         add_plugin(v, loaded.plugins.v[i], loaded.plugins.v[i]->subpath);
     for (size_t i = 0; i < loaded.failures.n; i++)
         add_failure(v, &loaded.failures.v[i]);
-    for (size_t i = 0; v->records.n && i < loaded.warnings.n; i++)
-        ARENA_PUSH(v->a, &v->records.v[0]->warnings) = loaded.warnings.v[i];
+    if (v->records.n && loaded.warnings.n)
+        add_record(v, "registry", str_of(v->path))->warnings = loaded.warnings;
 }
 
 /* By the rules of a registry; a workspace's or a package's own may also leave out its name and
