@@ -132,7 +132,7 @@ static void say(const struct hook_answer *answer)
 static void answer(struct hooking *h, const struct hook_decided *d,
                    const struct hook_verdict *v)
 {
-    struct hook_answer text;
+    struct hook_answer text = { 0 };
     struct hook_call call = { .agent = h->agent,
                               .event = h->event_name,
                               .cwd = h->start_dir,
