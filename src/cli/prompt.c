@@ -206,6 +206,7 @@ enum choosing_end prompt_choose(struct choosing *c)
         return CHOOSING_ESCAPED;
     raw = before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+    raw.c_iflag &= ~(tcflag_t)IXON; /* Ctrl-S is no reason to stand still */
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     fprintf(stderr, "%s%s%s\n%s\n", out_paint(stderr, PAINT_BOLD), c->question,
