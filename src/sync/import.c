@@ -378,6 +378,13 @@ static bool edit_server(struct writing *w, struct buf *now, struct import_entry 
     return !there || import_drop_server(now, index, e);
 }
 
+const char *import_head(bool of_user)
+{
+    return of_user ? "# Servers that 'symposium import' found in agents' files.\n"
+                     "name = \"" IMPORT_PLUGIN "\"\ndepends-on = [\"*\"]\n"
+                   : "# Servers that 'symposium import' found in this project's files.\n";
+}
+
 static bool edit_manifest(void *ctx, struct str text, struct buf *out, struct error *e)
 {
     struct writing *w = ctx;
@@ -386,11 +393,7 @@ static bool edit_manifest(void *ctx, struct str text, struct buf *out, struct er
 
     buf_add(&now, text);
     if (!text.n)
-        buf_addz(&now,
-                 w->of_user
-                     ? "# Servers that 'symposium import' found in agents' files.\n"
-                       "name = \"" IMPORT_PLUGIN "\"\ndepends-on = [\"*\"]\n"
-                     : "# Servers that 'symposium import' found in this project's files.\n");
+        buf_addz(&now, import_head(w->of_user));
     for (size_t i = 0; i < im->entries.n; i++) {
         struct import_entry *k = &im->entries.v[i];
 

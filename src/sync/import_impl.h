@@ -24,6 +24,9 @@ struct str import_identity(struct arena *a, const struct server_def *def);
 const struct server_def *import_find_server(const struct plugin *p, struct str name,
                                             size_t *ret_index);
 
+/* With what a new manifest begins. */
+const char *import_head(bool of_user);
+
 /* Takes the [[mcp_servers]] of that number out of *now. */
 bool import_drop_server(struct buf *now, size_t index, struct error *e);
 

@@ -438,6 +438,19 @@ static void rewrite_back(struct undo_file *f)
         tell(f, end == REWRITE_DONE);
 }
 
+/* A manifest that import made, and that holds nothing any more. */
+static void remove_bare(struct undo_file *f)
+{
+    bool of_user = !json_bool(json_get(f->v, "project"), false);
+    auto_buf text = BUF(MANIFEST_MAX_BYTES);
+
+    if (f->before.n || !str_is(json_str(json_get(f->v, "kind")), "plugin") ||
+        !file_read(f->path, &text, NULL) || !str_is(buf_str(&text), import_head(of_user)))
+        return;
+    if (unlink(f->path) != 0)
+        say(f, SYNC_ERROR, strerror(errno));
+}
+
 static void undo_file(struct undo *u, yyjson_val *v)
 {
     struct undo_file f = { .u = u,
@@ -460,13 +473,15 @@ static void undo_file(struct undo *u, yyjson_val *v)
     }
     if (str_is(f.before, sha256) || remove_file(&f))
         return;
-    if (f.before.n && !file_read(before_path(u->a, u->record, (size_t)n), &f.bytes, &e))
+    if (f.before.n && !file_read(before_path(u->a, u->record, (size_t)n), &f.bytes, &e)) {
         say(&f, SYNC_ERROR, e.msg);
-    else if (str_is(json_str(json_get(v, "kind")), "config") &&
-             !is_as_left(&f, buf_str(&now), *sha256 != '\0'))
+    } else if (str_is(json_str(json_get(v, "kind")), "config") &&
+               !is_as_left(&f, buf_str(&now), *sha256 != '\0')) {
         undo_config(&f);
-    else if (*sha256 || f.before.n)
+    } else if (*sha256 || f.before.n) {
         rewrite_back(&f);
+        remove_bare(&f);
+    }
     buf_free(&f.bytes);
 }
 

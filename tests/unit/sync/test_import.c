@@ -456,6 +456,8 @@ static void killed_at_any_moment_nothing_is_lost(void **state)
         }
         if (!undo(d))
             assert_has(d->said, "there is no import to undo");
+        assert_null(content(d, "cfg/plugins/imported/SYMPOSIUM.toml"));
+        assert_null(content(d, "ws/SYMPOSIUM.toml"));
         for (size_t k = 0; k + 2 < ARRAY_LEN(files); k++) {
             const char *now = content(d, files[k].path);
 
