@@ -51,14 +51,6 @@ static struct str dispatch_of(struct arena *a, struct str command, const char **
     return str_is(rest, "hook") || str_starts(rest, STR("hook ")) ? rest : STR("");
 }
 
-bool hooks_command_is_ours(struct str command)
-{
-    auto_arena a = ARENA;
-    const char *program;
-
-    return dispatch_of(&a, command, &program).n > 0;
-}
-
 /* The older name runs, too, as long as it is installed: it is replaced all the same (HK-2). */
 static bool is_former(const char *program)
 {
@@ -144,6 +136,21 @@ static struct str command_of(const struct hooks_edit *t, yyjson_val *handler)
     return json_str(json_get(handler, t->agent->hooks.command));
 }
 
+/* One file may serve several agents, through a link: what is another one's is not this one's
+ * affair. */
+static bool is_of_this_agent(const struct hooks_edit *t, struct str command)
+{
+    auto_arena a = ARENA;
+    const char *program;
+    struct str agent = dispatch_of(&a, command, &program), rest;
+
+    if (!agent.n)
+        return false;
+    agent = str_trim(str_from(agent, strlen("hook")));
+    str_cut(agent, ' ', &agent, &rest);
+    return str_is(agent, t->agent->name) || !hook_dialect_find(agent);
+}
+
 /* In either form, whatever the event's is: somebody may have had it the other way round. */
 static struct ours_list find_ours(const struct hooks_edit *t, struct arena *a,
                                   yyjson_val *event)
@@ -156,14 +163,14 @@ static struct ours_list find_ours(const struct hooks_edit *t, struct arena *a,
         yyjson_val *group = json_get(it.val, "hooks");
         struct str command = command_of(t, it.val);
 
-        if (hooks_command_is_ours(command))
+        if (is_of_this_agent(t, command))
             ARENA_PUSH(a, &all) =
                 (struct ours){ it.i - 1, SIZE_MAX, arena_str(a, command), true };
         if (!json_is_arr(group))
             continue;
         for (struct json_iter in = json_iter(group); json_next(&in);) {
             command = command_of(t, in.val);
-            if (hooks_command_is_ours(command))
+            if (is_of_this_agent(t, command))
                 ARENA_PUSH(a, &all) = (struct ours){ it.i - 1, in.i - 1, arena_str(a, command),
                                                      json_len(group) == 1 };
         }
@@ -475,21 +482,13 @@ static bool run_take(void *ctx, struct str text, struct buf *out, const char **r
     return hooks_take(ctx, text, out, ret_what, e);
 }
 
-static bool names(const struct strs *l, const char *agent)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_is(l->v[i], agent))
-            return true;
-    return false;
-}
-
 static void plan_one(struct sync_plan *p, const struct sync_job *job, const struct agent *g,
                      const char *command)
 {
     struct hooks_edit *ctx = ARENA_NEW(p->a, struct hooks_edit);
     const char *path =
         sync_path_of(p->a, job->env, job->project ? g->hooks.project : g->hooks.user);
-    bool put = names(&job->agents, g->name);
+    bool put = sync_job_has(job, g->name);
 
     if (!path)
         return;
@@ -510,10 +509,10 @@ void sync_hooks_plan(struct sync_plan *p, const struct sync_job *job, struct syn
     for (size_t i = 0; i < sync_agents_n; i++) {
         const struct agent *g = &sync_agents[i];
 
-        if (g->hooks.form == HOOKS_NONE || (job->only.n && !names(&job->only, g->name)))
+        if (g->hooks.form == HOOKS_NONE || !sync_job_concerns(job, g->name))
             continue;
         plan_one(p, job, g, command);
-        if (names(&job->agents, g->name) && g->hooks.note)
+        if (sync_job_has(job, g->name) && g->hooks.note)
             sync_report_addf(r, SYNC_NOTE, str_of(g->name), "%s", g->hooks.note);
     }
 }

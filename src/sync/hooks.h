@@ -26,7 +26,4 @@ bool hooks_put(const struct hooks_edit *t, struct str text, struct buf *out,
 bool hooks_take(const struct hooks_edit *t, struct str text, struct buf *out,
                 const char **ret_what, struct error *e);
 
-/* The command runs a dispatcher of ours, whatever its path and age (HK-2). */
-bool hooks_command_is_ours(struct str command);
-
 #endif

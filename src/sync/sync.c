@@ -72,7 +72,12 @@ static bool names(const struct strs *l, const char *agent)
     return false;
 }
 
-static bool is_concerned(const struct sync_job *job, const char *agent)
+bool sync_job_has(const struct sync_job *job, const char *agent)
+{
+    return names(&job->agents, agent);
+}
+
+bool sync_job_concerns(const struct sync_job *job, const char *agent)
 {
     return !job->only.n || names(&job->only, agent);
 }
@@ -89,7 +94,7 @@ static bool is_kept(struct arena *a, const struct sync_job *job, const char *pat
         const struct agent *g = &sync_agents[i];
 
         if (place->container && !strcmp(g->container, place->container) &&
-            names(&job->agents, g->name) &&
+            sync_job_has(job, g->name) &&
             !strcmp(real,
                     sync_real_path(a, agent_mcp_file(a, g, job->env, job->project, &instead))))
             return true;
@@ -168,9 +173,9 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
     for (size_t i = 0; i < sync_agents_n; i++) {
         const struct agent *g = &sync_agents[i];
 
-        if (!is_concerned(job, g->name))
+        if (!sync_job_concerns(job, g->name))
             continue;
-        if (names(&job->agents, g->name))
+        if (sync_job_has(job, g->name))
             plan_put(p, job, g, command, r);
         else
             plan_drop(p, job, g);
@@ -178,7 +183,7 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
     for (size_t i = 0; i < sync_former_places_n; i++) {
         const struct former_place *f = &sync_former_places[i];
 
-        if (!is_concerned(job, f->agent))
+        if (!sync_job_concerns(job, f->agent))
             continue;
         plan_take(p, job,
                   (struct take){ f->agent,

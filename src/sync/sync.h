@@ -21,6 +21,9 @@ struct sync_job {
     int tool_timeout_secs; /* `script-timeout-secs` + 10, for agents with a shorter default */
 };
 
+bool sync_job_has(const struct sync_job *job, const char *agent);      /* it is configured */
+bool sync_job_concerns(const struct sync_job *job, const char *agent); /* it may be touched */
+
 /* Names of the agents that this user has, in the table's order. */
 struct strs sync_agents_detect(struct arena *a, const struct sync_env *env);
 

@@ -287,6 +287,16 @@ static void the_older_name_alone_is_replaced_by_ours(void **state) /* HK-2 */
     assert_string_equal(what, "hooks updated");
 }
 
+static void one_file_may_serve_two_agents(void **state)
+{
+    const char *what, *claude = run("claude", true, "", &what, NULL);
+    const char *both = run("gemini", true, claude, &what, NULL);
+
+    assert_string_equal(run("claude", true, both, &what, NULL), both);
+    assert_string_equal(run("gemini", true, both, &what, NULL), both);
+    assert_string_equal(compact(run("gemini", false, both, &what, NULL)), compact(claude));
+}
+
 static void another_path_to_a_symposium_that_runs_is_right(void **state) /* SY-3 */
 {
     const char *text =
@@ -433,6 +443,7 @@ int main(void)
         cmocka_unit_test(registering_and_unregistering_gives_the_bytes_back),
         cmocka_unit_test(what_is_ours_is_kept_right_and_once),
         cmocka_unit_test(the_older_name_alone_is_replaced_by_ours),
+        cmocka_unit_test(one_file_may_serve_two_agents),
         cmocka_unit_test(another_path_to_a_symposium_that_runs_is_right),
         cmocka_unit_test(a_path_with_blanks_is_quoted_for_the_shell),
         cmocka_unit_test(events_that_are_no_longer_ours_are_let_go),
