@@ -165,7 +165,7 @@ int cmd_init(struct arena *a, const struct args *args)
 
     if (args->nwords)
         return cli_usage(args->command, "unexpected argument '%s'", args->words[0]);
-    if (t.scope && strcmp(t.scope, "global") && strcmp(t.scope, "project"))
+    if (t.scope && strcmp(t.scope, "global") != 0 && strcmp(t.scope, "project") != 0)
         return cli_usage(args->command, "'--hook-scope' is global or project");
     if (!cli_agents(a, args, "--add-agent", &t.add) ||
         !cli_agents(a, args, "--remove-agent", &t.remove))

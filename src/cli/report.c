@@ -57,7 +57,7 @@ bool cli_agents(struct arena *a, const struct args *args, const char *option, st
     for (size_t i = 0; i < args->ngiven; i++) {
         const struct given *g = &args->given[i];
 
-        if (strcmp(g->option->name, option))
+        if (strcmp(g->option->name, option) != 0)
             continue;
         if (!agent_find(str_of(g->value))) {
             cli_usage(args->command, "no agent '%s'; there are %s", g->value, agent_names(a));
