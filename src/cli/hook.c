@@ -62,8 +62,7 @@ struct hooking {
     struct resolution *res;
     struct hook_dispatch *dispatch;
     struct syncing *syncing;
-    bool synced; /* at the start of a session, to its end */
-    bool wrote;  /* and there was something to write */
+    bool wrote; /* the sync at the start of a session had something to write */
 
     const char *note; /* for the trace: why nothing was decided */
     bool answered;
@@ -189,12 +188,13 @@ static struct syncing *sync_begin(struct hooking *h, enum update_level level,
     return syncing_begin(h->loop, &o, ops, h);
 }
 
-/* SY-20: after the answer, and only when the workspace is not what it was. */
+/* SY-20: after the answer, and only when the workspace is not what it was. A status that says
+ * something is not put at risk for it; the next event comes soon. */
 static void sync_if_due(struct hooking *h)
 {
     static const struct syncing_ops ops = { .done = on_later_sync };
 
-    if (!h->res || !h->res->config.auto_sync || !h->res->config.agents.n ||
+    if (h->status || !h->res->config.auto_sync || !h->res->config.agents.n ||
         !autosync_due(h->dirs->cache, &h->res->workspace)) {
         loop_stop(h->loop);
         return;
@@ -270,7 +270,6 @@ static void on_session_sync(void *ctx, const struct syncing_end *end)
     struct hooking *h = ctx;
 
     h->syncing = NULL;
-    h->synced = true;
     timer_clear(h->sync_end);
     for (size_t i = 0; i < end->report->n; i++) {
         h->wrote |= end->report->v[i].kind == SYNC_WRITTEN;

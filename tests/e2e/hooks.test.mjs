@@ -338,6 +338,17 @@ scenario('SY-20: a hook syncs when a lockfile or manifest changed, and only then
     assert.ok(file['last-sync-lock-mtime-ns']['package.json']);
 });
 
+scenario('SY-20 HK-4: a denial by status waits for no sync', async place => {
+    configure(place, { agents: ['kiro'] });
+    hooks(place, 'p', [{ name: 'h', event: 'PreToolUse', ...sh('echo no >&2; exit 2') }]);
+    const r = await hook(place, 'kiro', 'preToolUse', bash);
+    assert.deepEqual([r.code, r.err], [2, 'no']);
+    assert.ok(!fs.existsSync(place.path('home/.kiro/settings/mcp.json')));
+    hooks(place, 'p', []);
+    assert.equal((await hook(place, 'kiro', 'preToolUse', bash)).code, 0);
+    assert.ok(fs.existsSync(place.path('home/.kiro/settings/mcp.json')));
+});
+
 scenario('SY-20: the start of a session always syncs, and tells Claude to look for the skills that came', async place => {
     configure(place, { agents: ['claude'], top: { 'sync-debounce-secs': 0 } });
     skilled(place, 'everywhere', ['one']);
