@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { basic, run, scenario, until } from './harness.mjs';
+import { basic, bin, run, scenario, until } from './harness.mjs';
 import { KEY, asked, catalog, configure, events, files, id, offer, skill, skilled, symposium, terminal } from './agents.mjs';
 
 const result = r => r.of('sync')[0];
@@ -169,7 +169,7 @@ scenario('SY-21: with no package manager\'s program anywhere', async place => {
     configure(place, { agents: ['claude'] });
     const only = place.path('only');
     fs.mkdirSync(only);
-    fs.copyFileSync(process.env.SYMPOSIUM_BIN ?? '/nonexistent', path.join(only, 'symposium'), fs.constants.COPYFILE_FICLONE);
+    fs.copyFileSync(bin, path.join(only, 'symposium'), fs.constants.COPYFILE_FICLONE);
     skilled(place, 'everywhere', ['one']);
     const r = await events(place, ['sync'], { program: path.join(only, 'symposium'), env: { PATH: '/usr/bin:/bin' } });
     assert.equal(r.code, 0, r.err);
