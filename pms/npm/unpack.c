@@ -91,7 +91,7 @@ static bool write_entry(struct tar *t, int root, const struct tar_entry *entry, 
 {
     auto_arena names = ARENA;
     auto_close int dir = -1;
-    struct str path = inside(entry->path), name;
+    struct str path = inside(entry->path), name = { 0 };
 
     if (path.n == 0 && !entry->is_dir)
         return error_set(e, ERR_INVALID,

@@ -181,8 +181,7 @@ void pm_locate(struct pm_programs *ret, struct arena *a, const struct dirs *dirs
             add_configured(ret, a, dirs, c);
     }
     for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
-        if (!has_program(ret, str_of(builtin[i])) &&
-            pm_concerns(str_of(builtin[i]), workspace))
+        if (!has_program(ret, str_of(builtin[i])) && pm_concerns(str_of(builtin[i]), workspace))
             add_builtin(ret, a, builtin[i]);
     if (ret->n)
         qsort(ret->v, ret->n, sizeof *ret->v, by_name);

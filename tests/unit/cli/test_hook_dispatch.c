@@ -242,16 +242,36 @@ static void matcher_and_predicates_come_before_the_program(void **state) /* HK-5
                                                                 "dep", "PreToolUse",
                                                                 "exit 2") "predicates = "
                                                                           "[\"depends-on(x)\"]"
-                                                                          "\n" HOOK_SH("custom",
-                                                                                       "PreTool"
-                                                                                       "Use",
-                                                                                       "exit 2") "predicates = "
-                                                                                                 "[\"no_such()\", "
-                                                                                                 "\"ours(a)\"]\n"
-                                                                                                 "[[predicate]]\nname "
-                                                                                                 "= \"ours\"\ncommand "
-                                                                                                 "= { executable = "
-                                                                                                 "\"/bin/true\" }\n");
+                                                                          "\n" HOOK_SH(
+                                                                              "custom",
+                                                                              "PreTool"
+                                                                              "Use",
+                                                                              "exit 2") "predic"
+                                                                                        "ates "
+                                                                                        "= "
+                                                                                        "[\"no_"
+                                                                                        "such()"
+                                                                                        "\", "
+                                                                                        "\"ours"
+                                                                                        "(a)\"]"
+                                                                                        "\n"
+                                                                                        "[["
+                                                                                        "predic"
+                                                                                        "ate]]"
+                                                                                        "\nname"
+                                                                                        " "
+                                                                                        "= "
+                                                                                        "\"ours"
+                                                                                        "\"\nco"
+                                                                                        "mmand "
+                                                                                        "= { "
+                                                                                        "execut"
+                                                                                        "able "
+                                                                                        "= "
+                                                                                        "\"/"
+                                                                                        "bin/"
+                                                                                        "true\""
+                                                                                        " }\n");
     resolve(b.w);
     dispatch(&b);
     assert_has(b.said, "p/bad: failed: matcher '(':");
