@@ -419,6 +419,7 @@ static void ask_next(struct validate *v)
     }
     q = &v->questions.v[v->at];
     errand_say(v->errand, package_text(v->a, &q->id));
+    o.only = q->id.pm;
     if (q->edge)
         v->query = pm_fetch(v->errand->loop, &o, &q->id,
                             v->check_names ? UPDATE_CHECK : UPDATE_NONE, on_fetched, v);

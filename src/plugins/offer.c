@@ -30,27 +30,33 @@ static bool has_dot_dot(struct str path)
     return str_is(rest, "..");
 }
 
-static bool bad_root(struct error *e, enum err_kind kind, struct str root, const char *why)
+static const char *bad_root(struct error *e, enum err_kind kind, struct str root,
+                            const char *why)
 {
-    return error_set(e, kind, "its root '%.*s' %s", STR_F(utf8_cut(root, SHOWN)), why);
+    error_set(e, kind, "its root '%.*s' %s", STR_F(utf8_cut(root, SHOWN)), why);
+    return NULL;
 }
 
-static bool check_root_text(struct arena *a, struct str root, const char **ret, struct error *e)
+/* The root as a path that may be looked at; NULL: *e says why not. */
+static const char *clean_root(struct arena *a, struct str root, struct error *e)
 {
+    const char *path;
+
     if (!root.n || root.p[0] != '/' || memchr(root.p, '\0', root.n))
         return bad_root(e, ERR_INVALID, root, "is no absolute path");
     if (has_dot_dot(root))
         return bad_root(e, ERR_INVALID, root, "holds '..'");
-    *ret = path_clean(a, arena_z(a, root));
-    return strcmp(*ret, "/") != 0 || bad_root(e, ERR_INVALID, root, "is the whole system");
+    path = path_clean(a, arena_z(a, root));
+    return strcmp(path, "/") == 0 ? bad_root(e, ERR_INVALID, root, "is the whole system")
+                                  : path;
 }
 
 const char *offer_root(struct arena *a, struct str root, struct error *e)
 {
-    const char *path = NULL, *real = NULL;
+    const char *path = clean_root(a, root, e), *real = NULL;
     struct stat st;
 
-    if (!check_root_text(a, root, &path, e))
+    if (!path)
         return NULL;
     if (lstat(path, &st) != 0)
         bad_root(e, ERR_NOT_FOUND, root, "is not there");

@@ -318,6 +318,7 @@ struct pm_query *pm_search(struct loop *l, const struct query_opts *o, struct st
 
     q->done.search = done;
     q->words = arena_str(&q->arena, utf8_cut(words, QUERY_MAX_WORDS));
+    q->id.pm = arena_str(&q->arena, o->only);
     ask(q, o);
     return q;
 }

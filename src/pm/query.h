@@ -26,6 +26,7 @@ struct query_opts {
     /* Also those that no manifest of the workspace speaks of: `symposium search` in an empty
      * directory asks cargo and npm, too. */
     bool everywhere;
+    struct str only;    /* pm_search(): ask this package manager alone; empty: all */
     int timeout_ms;     /* 0: PM_TIMEOUT_MS */
     struct pm_set *pms; /* NULL: started for this query and ended before `done` */
 };

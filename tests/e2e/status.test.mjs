@@ -91,7 +91,8 @@ scenario('CL-2: status in a directory of no project, with an argument, with a wo
 
 // --- search -----------------------------------------------------------------------------------------------------------------
 scenario('PM-12 PM-2: search finds plugins of registries by a part of name or key, and packages; hits name where they are', async place => {
-    configure(place, { pms: ['fake', 'broken'] });
+    configure(place, { pms: ['fake', 'broken', 'cargo', 'npm'] });    // the real ones would ask their registries
+    for (const name of ['cargo', 'npm']) catalog(place, { search: { result: [] } }, name);
     catalog(place, { search: { result: [{ id: id('widget-kit', '2.0.0'), description: 'Widgets \u001b[31mfor all' }] } });
     catalog(place, { search: { do: 'exit' } }, 'broken');
     place.plugin('My-Widget', [place.peer('s', basic())]);
