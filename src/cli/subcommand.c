@@ -19,8 +19,9 @@
 #define HELP_PATIENCE_MS 1500 /* for the part of plugins in a help text */
 
 struct subcommands {
-    struct errand *errand;
-    struct str name; /* to be run */
+    struct errand *errand;   /* gone once it has run */
+    const struct dirs *dirs; /* the command's */
+    struct str name;         /* to be run */
     struct resolving *resolving;
     struct resolution *res;
     struct acquire *acquire;
@@ -35,7 +36,7 @@ struct subcommands {
 static void set_environment(struct arena *a, const struct subcommands *s)
 {
     const struct plugin *p = s->plugin;
-    struct str front = install_path_prefix(a, s->errand->dirs->cache, &p, 1);
+    struct str front = install_path_prefix(a, s->dirs->cache, &p, 1);
     const char *path = getenv("PATH");
 
     if (front.n)
@@ -178,6 +179,7 @@ static void begin(struct errand *e, void *ctx)
     struct error why;
 
     s->errand = e;
+    s->dirs = e->dirs;
     errand_say(e, STR("looking at the workspace"));
     s->resolving = resolving_begin(e->loop, &o, on_resolved, s, &why);
     if (!s->resolving) {
