@@ -71,10 +71,10 @@ static void put_list(struct plugin_command *p, struct resolution *res)
 
 /* ---- show ---- */
 
-static void put_gate(struct buf *out, const struct gate *g)
+static void put_gate(struct buf *out, const char *first, const struct gate *g)
 {
     for (size_t i = 0; i < g->n; i++) {
-        buf_addz(out, i ? ", " : "  when ");
+        buf_addz(out, i ? ", " : first);
         buf_add(out, g->v[i]->text);
     }
 }
@@ -85,7 +85,7 @@ static void put_part(const char *kind, struct str name, const struct gate *g)
 
     buf_addf(&line, "  %-11s ", kind);
     buf_add(&line, name);
-    put_gate(&line, g);
+    put_gate(&line, name.n ? "  when " : "when ", g);
     out_put_text(stdout, buf_str(&line));
 }
 

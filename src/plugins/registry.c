@@ -252,7 +252,7 @@ void registries_load(struct load_ctx *l, const struct config *config, const stru
         if (reg->path.n)
             registry_load(l, reg->name, arena_z(l->a, reg->path));
         else if (!load_git(l, reg->name, reg->git, dirs, &why))
-            fail(l, reg->name, reg->name.p,
+            fail(l, reg->name, arena_z(l->a, reg->name),
                  arena_printf(l->a, "registry '%.*s': %s", STR_F(reg->name), why.msg));
     }
 }

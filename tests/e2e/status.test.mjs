@@ -72,6 +72,8 @@ scenario('CF-3: status tells a registry that is not fetched yet from one that is
     configure(place, { more: `\n[[registry]]\nname = "far"\ngit = "file://${repo}"\n` });
     const far = async () => (await events(place, ['status'])).of('registry').find(e => e.name === 'far');
     assert.match(JSON.stringify(await far()), /"not fetched".*symposium plugin sync/);
+    const missing = (await events(place, ['status'])).of('plugin').filter(e => e.registry === 'far');
+    assert.deepEqual(missing.map(e => [e.name, e.state]), [['far', 'error']]);
     const r = await symposium(place, ['plugin', 'sync', 'far']);
     assert.equal(r.code, 0, r.err);
     assert.match(JSON.stringify(await far()), /"ok".*commit [0-9a-f]{12}/);
