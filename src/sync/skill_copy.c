@@ -261,7 +261,7 @@ bool skill_is_marked(int parent, const char *name)
     struct stat st;
 
     return fd >= 0 && fstatat(fd, SKILL_MARKER, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(st.st_mode);
+           S_ISREG(st.st_mode) && st.st_size == 0; /* one with content is somebody else's */
 }
 
 static bool put_file(int dir, const char *name, struct str text, struct error *e)

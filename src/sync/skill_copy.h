@@ -46,7 +46,7 @@ bool skill_tree_same(const struct skill_tree *a, int a_dir, const struct skill_t
  * cannot be read; else it is the copy that cannot be written. */
 bool skill_tree_copy(const struct skill_tree *t, int from, int to, struct error *e);
 
-/* The directory holds a marker: sync made it. */
+/* The directory holds a marker, an empty file (SY-14): sync made it. */
 bool skill_is_marked(int parent, const char *name);
 
 /* Makes the directory, empty but for marker and .gitignore; its descriptor, or -1. */

@@ -277,6 +277,7 @@ static void what_is_not_ours_is_never_touched(void **state)
     tree_put(&d->t, "ws/.claude/skills/a/SKILL.md", "mine");
     tree_put(&d->t, "ws/.claude/skills/f", "a file");
     tree_put(&d->t, "ws/.claude/skills/other/notes", "mine");
+    tree_put(&d->t, "ws/.claude/skills/other/.symposium", "no marker of ours: that is empty");
     activate(d, "src");
     own = arena_printf(&d->t.a, "a a-%s f f-%s other", origin(d, 0), origin(d, 1));
     assert_true(run(d));
