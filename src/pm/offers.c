@@ -553,8 +553,10 @@ void offers_free(struct offers *o)
 {
     if (!o)
         return;
-    while (o->questions)
-        drop_question(o->questions);
+    for (struct question *q = o->questions, *next; q; q = next) {
+        next = q->next;
+        drop_question(q);
+    }
     for (size_t i = 0; i < o->docs.n; i++)
         json_free(&o->docs.v[i]);
     answers_free(&o->answers);
