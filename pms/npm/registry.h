@@ -15,7 +15,7 @@
 #define SEARCH_TIMEOUT_MS (60 * 1000)
 #define PACK_TIMEOUT_MS   (90 * 1000) /* with what follows within the asker's 120 s */
 #define GUNZIP_TIMEOUT_MS (20 * 1000)
-#define GUNZIP_MAX_BYTES  "805306368" /* 768 MiB: TAR_MAX_BYTES and the headers */
+#define GUNZIP_MAX_BYTES  "335544320" /* 320 MiB: TAR_MAX_BYTES and the headers */
 
 void on_search(struct request *r);
 

@@ -243,7 +243,7 @@ static bool begin_entry(struct tar *t, const struct header *h, uint64_t size,
     t->has_pax_size = false;
     begin_data(t, ret->size);
     t->total += ret->size;
-    return t->total <= TAR_MAX_BYTES || bad(e, "more than 512 MiB");
+    return t->total <= TAR_MAX_BYTES || bad(e, "more than 256 MiB");
 }
 
 static bool read_header(struct tar *t, struct header *h, uint64_t *ret_size, struct error *e)

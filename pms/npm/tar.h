@@ -14,7 +14,7 @@
 #include "base/buf.h"
 
 #define TAR_MAX_ENTRIES 50000
-#define TAR_MAX_BYTES   ((uint64_t)512 << 20) /* of all files together */
+#define TAR_MAX_BYTES   ((uint64_t)256 << 20) /* of all files together */
 #define TAR_MAX_PATH    ((size_t)4096)        /* bytes of an entry's path */
 #define TAR_MAX_NAME    255                   /* bytes of one component */
 #define TAR_MAX_DEPTH   64                    /* components */
