@@ -218,7 +218,7 @@ scenario('HK-3: input that is no object, not UTF-8, too long, too deep or empty 
 
 scenario('HK-3: members of any type are no reason to fail', async place => {
     hooks(place, 'p', [{ name: 'h', event: 'PreToolUse', ...sh(`cat > ${place.path('in')}`) }]);
-    for (const v of [null, 1, [], {}, true, '', '\u0000', '/nonexistent', '../..', 'x'.repeat(100000)]) {
+    for (const v of [null, 1, [], {}, true, '', '\u0000', '/dev/null/none', '../..', 'x'.repeat(100000)]) {
         const r = await hook(place, 'claude', 'PreToolUse', {}, { raw: JSON.stringify({ cwd: v, session_id: v, tool_name: v, tool_input: v }) });
         assert.equal(r.code, 0, r.err);
         assert.deepEqual(JSON.parse(place.read('in')).PreToolUse.tool_input, v);
@@ -403,7 +403,7 @@ scenario('CF-6: SYMPOSIUM_HOOK_TRACE gets one JSON line a call', async place => 
         { input: JSON.stringify({ ...bash, tool_input: { i, pad: 'x'.repeat(5000) } }), env: { SYMPOSIUM_HOOK_TRACE: place.path('trace.jsonl') } })));
     assert.deepEqual(place.lines('trace.jsonl').map(l => JSON.parse(l).input.tool_input.i).sort((a, b) => a - b), Array.from({ length: 20 }, (_, i) => i));
     // A place that cannot be written changes nothing; a link is not followed.
-    for (const bad of ['/nonexistent/x', place.path('work')]) assert.equal((await hook(place, 'claude', 'PreToolUse', bash, { env: { SYMPOSIUM_HOOK_TRACE: bad } })).code, 0);
+    for (const bad of ['/dev/null/none/x', place.path('work')]) assert.equal((await hook(place, 'claude', 'PreToolUse', bash, { env: { SYMPOSIUM_HOOK_TRACE: bad } })).code, 0);
     fs.symlinkSync(place.path('target'), place.path('link'));
     await hook(place, 'claude', 'PreToolUse', bash, { env: { SYMPOSIUM_HOOK_TRACE: place.path('link') } });
     assert.ok(!fs.existsSync(place.path('target')));

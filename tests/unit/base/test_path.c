@@ -116,7 +116,7 @@ static void search_takes_the_first_program_in_path(void **state)
     make_file(&a, one, "plain", 0644); /* not executable: the next one counts */
     make_file(&a, two, "plain", 0755);
     file_mkdirs(path_join(&a, one, "sub"), NULL); /* a directory is no program */
-    var = arena_printf(&a, "/nonexistent:%s:%s", one, two);
+    var = arena_printf(&a, "/dev/null/none:%s:%s", one, two);
 
     assert_string_equal(path_search(&a, "both", var), path_join(&a, one, "both"));
     assert_string_equal(path_search(&a, "plain", var), path_join(&a, two, "plain"));

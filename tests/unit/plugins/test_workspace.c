@@ -160,7 +160,7 @@ static void root_is_the_nearest_marked_directory(void **state)
 
         for (size_t k = 0; k < ARRAY_LEN(c->files) && c->files[k].path; k++)
             tree_put(&t, c->files[k].path, c->files[k].text);
-        setenv("HOME", c->home ? tree_path(&t, c->home) : "/nonexistent", 1);
+        setenv("HOME", c->home ? tree_path(&t, c->home) : "/dev/null/none", 1);
         assert_true(workspace_find(&ws, tree_path(&t, c->start), &t.a, &watch, NULL));
         if (!str_is(ws.root, tree_path(&t, c->root)) || ws.found != c->found)
             fail_msg("%s: root is %.*s, found %d", c->what, STR_F(ws.root), ws.found);
@@ -222,7 +222,7 @@ static const struct member_case member_cases[] = {
 /* CF-2: members are found here, without a package manager. */
 static void members_come_from_manifests(void **state)
 {
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
     for (size_t i = 0; i < ARRAY_LEN(member_cases); i++) {
         const struct member_case *c = &member_cases[i];
         struct tree t = tree_new();
@@ -271,7 +271,7 @@ static void a_manifest_that_names_without_end_costs_little(void **state)
           "x%d = { path = \"y%d\" }\n", "" },
     };
 
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tree t = tree_new();
         struct watch_list watch = { 0 };
@@ -331,7 +331,7 @@ static void manifests_below_are_seen_to_depth_two(void **state)
         { ".hidden/Cargo.toml", false, false }, { "vendor/x/Cargo.toml", false, false },
     };
 
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tree t = tree_new();
         struct watch_list watch = { 0 };
@@ -372,7 +372,7 @@ static void every_path_looked_at_is_watched(void **state)
         { "w/.git/HEAD", "x", false },       { "other", "", false },
     };
 
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct tree t = tree_new();
         struct watch_list watch = { 0 };

@@ -43,7 +43,7 @@ static inline struct world *world_new(void)
     w->loop = loop_new();
     w->start = "ws";
     tree_put(&w->t, "ws/.git/", "");
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/none", 1);
     return w;
 }
 

@@ -409,7 +409,7 @@ static void nothing_of_the_repository_is_run(void **state)
        "git config --global core.autocrlf true\n"
        "git config --global submodule.recurse true\n");
     sh(&b,
-       "cd up/repo && export HOME=/nonexistent && printf '* filter=evil\\n*.bin "
+       "cd up/repo && export HOME=/dev/null/none && printf '* filter=evil\\n*.bin "
        "filter=lfs\\n*.txt "
        "text eol=crlf\\n*.w working-tree-encoding=UTF-16\\n*.i ident\\n' >.gitattributes && "
        "echo x >a.bin && "
