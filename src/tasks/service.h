@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Task hand-off as functions, whatever speaks to the caller: the MCP server (servers/symm) and
+ * `symposium task`. One per process. Arguments are the tools' (docs/spec/tasks.md 2), results
+ * their structuredContent.
+ */
+#ifndef SYM_TASKS_SERVICE_H
+#define SYM_TASKS_SERVICE_H
+
+#include "tasks/supervisor.h"
+
+struct service_config {
+    const struct config *config;
+    const struct dirs *dirs;
+    const char *cwd;  /* default workspace, absolute */
+    const char *self; /* our executable */
+    const char *const *env;
+};
+
+struct service;
+
+/* TK-15: the text is "<code>: <message>". */
+enum task_code {
+    TASK_OK,
+    TASK_UNKNOWN_AGENT,
+    TASK_INVALID_REQUEST,
+    TASK_NOT_FOUND,
+    TASK_INVALID_TRANSITION,
+};
+const char *task_code_name(enum task_code c);
+
+/* `result`: one JSON object when code is TASK_OK, else the message without its code. Once,
+ * never from inside the call; not after service_drop(). Valid during the call. */
+typedef void (*service_fn)(void *ctx, enum task_code code, struct str result);
+
+/* A bad `[[task-agent]]` is ERR_INVALID. Opens the ledger (in its thread), takes over what dead
+ * owners left (TK-5). */
+struct service *service_new(struct loop *l, const struct service_config *c, struct error *e);
+const struct adapters *service_adapters(const struct service *s);
+struct ledger *service_ledger(struct service *s);
+
+void service_spawn(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+void service_get(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+void service_events(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+void service_list(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+void service_resolve(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+void service_cancel(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+
+/* wait_tasks (TK-11). `progress` (may be NULL): each 10 s and at each change of a status, with
+ * a line for people. service_drop() ends the wait. */
+typedef void (*service_progress_fn)(void *ctx, double elapsed_s, double timeout_s,
+                                    struct str message);
+void service_wait(struct service *s, yyjson_val *args, service_fn done,
+                  service_progress_fn progress, void *ctx);
+
+void service_drop(struct service *s, const void *ctx);
+
+/* Changes of tasks, coalesced, for subscriptions (TK-23): `fn` gets the ids of those whose
+ * last_seq grew among the ids that are watched. */
+void service_watch(struct service *s, struct str id, bool on);
+void service_on_change(struct service *s, void (*fn)(void *ctx, struct str id), void *ctx);
+
+/* TK-22: every run of this process ends, at most RUN_SHUTDOWN_MS; spawn answers a failed task
+ * from now on. */
+void service_shutdown(struct service *s, void (*done)(void *ctx), void *ctx);
+size_t service_running(const struct service *s);
+void service_free(struct service *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The run of one task by its owner (docs/spec/tasks.md 4): claim, worktree, process under its
+ * keeper, ACP turn or CLI, events into the ledger, the end and its proof.
+ *
+ *   waiting (created) ─claim─ starting ─ running ─ ending (stop ladder) ─ done
+ *
+ * All state that others may know is in the ledger; this object is only what acts. `done` comes
+ * once, after the last status is committed and nothing of the process tree is left, or that
+ * could not be shown (then the task is `failed`: TK-21).
+ */
+#ifndef SYM_TASKS_SUPERVISOR_H
+#define SYM_TASKS_SUPERVISOR_H
+
+#include "tasks/adapter.h"
+#include "tasks/ledger.h"
+
+#define RUN_CANCEL_MS   5000 /* session/cancel until SIGTERM (TK-21) */
+#define RUN_TERM_MS     3000 /* SIGTERM until SIGKILL */
+#define RUN_KILL_MS     2000 /* SIGKILL until "not provably empty" */
+#define RUN_SHUTDOWN_MS 12000 /* all tasks, in parallel (TK-22) */
+
+struct run_env { /* shared by all runs of the process */
+    struct loop *loop;
+    struct ledger *ledger;
+    const char *state_dir; /* worktrees (TK-19) */
+    const char *path;      /* PATH as it was when the process began */
+    int max_concurrent, min_free_mb; /* TK-24 */
+};
+
+struct run;
+
+struct run_ops {
+    /* The process runs (TK-8): once, before `done`. Not called when the start fails. */
+    void (*on_running)(void *ctx);
+    void (*done)(void *ctx);
+};
+
+struct run_opts {
+    struct str id; /* the row is in the ledger, `created` */
+    const struct task_plan *plan; /* copied */
+    int deadline_s;  /* 0: none (TK-20) */
+    int64_t max_output;
+    bool worktree;
+    const char *workspace;
+};
+
+/* Waits for room (TK-24), then starts. */
+struct run *run_new(const struct run_env *env, const struct run_opts *o,
+                    const struct run_ops *ops, void *ctx);
+struct str run_id(const struct run *r);
+/* TK-14, TK-21; `reason` may be empty. A second call is nothing. */
+void run_cancel(struct run *r, struct str reason);
+/* TK-22: as run_cancel(), but with what is left of the shutdown's time. */
+void run_shutdown(struct run *r);
+void run_free(struct run *r); /* after `done` */
+
+#endif
