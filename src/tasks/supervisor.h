@@ -33,6 +33,8 @@ struct run;
 struct run_ops {
     /* The process runs (TK-8): once, before `done`. Not called when the start fails. */
     void (*on_running)(void *ctx);
+    /* Optional: there is no room (TK-24), the task stays `created` for now. Once. */
+    void (*on_queued)(void *ctx);
     void (*done)(void *ctx);
 };
 
