@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 
 #define READ_STEP  (64u * 1024) /* for files that do not tell their size, as in /proc */
 #define TEMP_TRIES 16
+#define TEMP_FORM  ".symposium-%s.tmp"
 
 /* read(2) that does not stop at a signal. */
 static ssize_t read_some(int fd, char *to, size_t n)
@@ -104,7 +106,7 @@ static int open_temp(struct arena *a, const char *dir, char **ret_temp, struct e
 
     for (int i = 0; i < TEMP_TRIES; i++) {
         rand_hex(hex, 8);
-        *ret_temp = path_join(a, dir, arena_printf(a, ".symposium-%s.tmp", hex));
+        *ret_temp = path_join(a, dir, arena_printf(a, TEMP_FORM, hex));
         fd = open(*ret_temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             break;
@@ -153,6 +155,31 @@ static bool replace(const char *path, struct str content, mode_t mode, bool dura
         return false;
     }
     return !durable || sync_dir(dir, e);
+}
+
+static bool is_temp_name(const char *name)
+{
+    char hex[17], again[sizeof TEMP_FORM + sizeof hex];
+
+    if (sscanf(name, ".symposium-%16[0-9a-f]", hex) != 1)
+        return false;
+    snprintf(again, sizeof again, TEMP_FORM, hex);
+    return strlen(hex) == sizeof hex - 1 && !strcmp(name, again);
+}
+
+void file_sweep_temps(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct stat st;
+
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        if (is_temp_name(entry->d_name) &&
+            fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+            time(NULL) - st.st_mtim.tv_sec > FILE_TEMP_OLD_SECS)
+            unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
 }
 
 bool file_write_atomic(const char *path, struct str content, mode_t mode, struct error *e)

@@ -24,6 +24,12 @@ bool file_write_atomic(const char *path, struct str content, mode_t mode, struct
  * empty. */
 bool file_write_cache(const char *path, struct str content, struct error *e);
 
+#define FILE_TEMP_OLD_SECS 3600 /* no write takes as long: whoever made it was killed */
+
+/* Removes from the directory what killed writers of the two above left there: old temp files of
+ * this user. */
+void file_sweep_temps(const char *dir);
+
 /* Identity of a file's version; `exists` false is a version too. Compare with file_stamp_eq. */
 struct file_stamp {
     bool exists;

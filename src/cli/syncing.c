@@ -11,6 +11,7 @@
 #include "pm/resolving.h"
 #include "sync/hooks.h"
 #include "sync/skills.h"
+#include "sync/sweep.h"
 
 #define CODEX_SLACK_SECS 10 /* SY-3: beyond our own deadline of a script */
 
@@ -374,9 +375,13 @@ static void on_begin(void *ctx)
 
     config_load(&s->config, s->o.dirs, &s->arena);
     why = s->config.warnings.n ? s->config.warnings.v[0] : s->config.path;
-    if (s->config.malformed)
+    if (s->config.malformed) {
         fail(s, arena_printf(&s->arena, "%.*s; nothing was written", STR_F(why)));
-    else if (!fetch_registries(s))
+        return;
+    }
+    if (!s->o.dry_run)
+        sync_sweep(s->o.dirs);
+    if (!fetch_registries(s))
         resolve(s);
 }
 

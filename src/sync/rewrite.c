@@ -60,7 +60,7 @@ static void sleep_ms(int ms)
 }
 
 /* Held until closed; -1 on failure. */
-static int lock_ours(const struct target *t, struct error *e)
+static int lock_ours(const struct target *t, int wait_ms, struct error *e)
 {
     const char *dir = path_join(t->a, t->r->dirs->state, "locks");
     const char *path = path_join(t->a, dir, t->id);
@@ -79,9 +79,9 @@ static int lock_ours(const struct target *t, struct error *e)
             error_set(e, ERR_SYS, "lock '%s'", path);
             return -1;
         }
-        if (waited >= REWRITE_LOCK_MS) {
+        if (waited >= wait_ms) {
             error_set(e, ERR_TIMEOUT, "another symposium has been writing it for %d s",
-                      REWRITE_LOCK_MS / 1000);
+                      wait_ms / 1000);
             return -1;
         }
         sleep_ms(LOCK_POLL_MS);
@@ -90,13 +90,32 @@ static int lock_ours(const struct target *t, struct error *e)
     return take_fd(&fd);
 }
 
-static bool is_stale(const char *path)
+static bool is_stale(const struct stat *st)
+{
+    return clock_wall_ms() - (int64_t)st->st_mtim.tv_sec * 1000 -
+               st->st_mtim.tv_nsec / 1000000 >
+           LOCK_STALE_MS;
+}
+
+/* What stands where their lock belongs: goes when it is of a crash. False: it will never go by
+ * itself, so nobody waits for it. */
+static bool clear_stale(const char *path, bool *ret_cleared, struct error *e)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 &&
-           clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 - st.st_mtim.tv_nsec / 1000000 >
-               LOCK_STALE_MS;
+    *ret_cleared = false;
+    if (lstat(path, &st) != 0)
+        return true;
+    if (!S_ISDIR(st.st_mode))
+        return error_set(e, ERR_INVALID,
+                         "'%s' is no lock, which is a directory: remove it, and try again",
+                         path);
+    if (!is_stale(&st))
+        return true;
+    *ret_cleared = rmdir(path) == 0;
+    return *ret_cleared || errno == ENOENT ||
+           error_set(e, ERR_SYS, "'%s' is a lock of a program that was killed; remove it",
+                     path);
 }
 
 /* The lock that the other program takes itself: a directory beside the file. */
@@ -104,13 +123,16 @@ static bool lock_theirs(const struct target *t, const char **ret, struct error *
 {
     const char *path = arena_printf(t->a, "%s.lock", t->r->path);
     int waited = 0;
+    bool cleared;
 
     while (mkdir(path, 0700) != 0) {
         if (errno != EEXIST)
             return error_set(e, errno == EACCES || errno == EROFS ? ERR_DENIED : ERR_SYS,
                              "cannot make '%s'%s", path,
                              errno == EACCES || errno == EROFS ? ": permission denied" : "");
-        if (is_stale(path) && rmdir(path) == 0)
+        if (!clear_stale(path, &cleared, e))
+            return false;
+        if (cleared)
             continue;
         if (waited >= REWRITE_LOCK_MS)
             return error_set(e, ERR_TIMEOUT, "'%s' has been held for %d s", path,
@@ -556,6 +578,15 @@ static bool rewrite_locked(const struct target *t, enum rewrite_end *ret, struct
                      REWRITE_TRIES);
 }
 
+static void take_path(struct target *t, const char *real)
+{
+    t->path = real;
+    t->dir = path_dir(t->a, real);
+    sha256_hex(str_of(real), t->id);
+    t->backups = path_join(t->a, t->r->dirs->state, arena_printf(t->a, "backups/%s", t->id));
+    t->journal = path_join(t->a, t->backups, ".journal");
+}
+
 /* A file that is not there yet is found through its directory, so that two names of one place
  * share a lock. */
 static bool find_target(struct target *t, struct error *e)
@@ -570,11 +601,7 @@ static bool find_target(struct target *t, struct error *e)
             return error_set(e, ERR_NOT_FOUND, "the link leads nowhere");
         real = path_join(t->a, dir ? dir : path_dir(t->a, t->r->path), path_base(t->r->path));
     }
-    t->path = real;
-    t->dir = path_dir(t->a, real);
-    sha256_hex(str_of(real), t->id);
-    t->backups = path_join(t->a, t->r->dirs->state, arena_printf(t->a, "backups/%s", t->id));
-    t->journal = path_join(t->a, t->backups, ".journal");
+    take_path(t, real);
     return true;
 }
 
@@ -586,7 +613,7 @@ static bool rewrite_target(struct target *t, enum rewrite_end *ret, struct buf *
     bool ok;
 
     if (!t->r->dry_run) {
-        ours = lock_ours(t, e);
+        ours = lock_ours(t, REWRITE_LOCK_MS, e);
         if (ours < 0)
             return false;
         if (t->r->lock_dir && file_is_dir(t->dir) && !lock_theirs(t, &theirs, e))
@@ -614,4 +641,37 @@ bool rewrite_file(const struct rewrite *r, enum rewrite_end *ret, struct buf *ol
     if (e)
         *e = why;
     return error_wrap(e, "%s", r->path);
+}
+
+/* `id`: a directory of backups. */
+static void recover_one(const struct dirs *dirs, const char *id)
+{
+    auto_arena a = ARENA;
+    auto_buf path = BUF(PATH_MAX);
+    struct rewrite r = { .dirs = dirs };
+    struct target t = { .r = &r, .a = &a };
+    struct error e;
+    auto_close int lock = -1;
+
+    if (!file_read(path_join(&a, dirs->state, arena_printf(&a, "backups/%s/.path", id)), &path,
+                   &e))
+        return;
+    take_path(&t, arena_z(&a, buf_str(&path)));
+    if (strcmp(t.id, id) != 0 || !file_exists(t.journal))
+        return;
+    lock = lock_ours(&t, 0, &e);
+    if (lock < 0 || !recover(&t, &e))
+        log_debug("'%s': %s", t.path, e.msg);
+}
+
+void rewrite_recover(const struct dirs *dirs)
+{
+    auto_arena a = ARENA;
+    DIR *d = opendir(path_join(&a, dirs->state, "backups"));
+
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        if (entry->d_name[0] != '.')
+            recover_one(dirs, entry->d_name);
+    if (d)
+        closedir(d);
 }

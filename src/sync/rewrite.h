@@ -47,10 +47,14 @@ enum rewrite_end {
 /*
  * `old` and `new` (may be NULL) get both texts. An absent file is an empty text, and is made,
  * with its missing directories, unless the edit leaves it empty. ERR_INVALID: the edit's, with
- * the path in front; ERR_DENIED: read-only file or directory (never changed); ERR_TIMEOUT: a
- * lock; ERR_SYS.
+ * the path in front, or something that is no directory in the place of a `lock_dir`;
+ * ERR_DENIED: read-only file or directory (never changed); ERR_TIMEOUT: a lock; ERR_SYS.
  */
 bool rewrite_file(const struct rewrite *r, enum rewrite_end *ret, struct buf *old,
                   struct buf *new, struct error *e);
+
+/* What killed ones have left, beside whatever file: as the next rewrite_file() of it would do
+ * it. One that is being written at the moment is left alone. */
+void rewrite_recover(const struct dirs *dirs);
 
 #endif

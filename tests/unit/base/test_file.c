@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -254,6 +255,42 @@ static void an_entry_is_a_directory_also_where_the_file_system_does_not_tell(voi
     closedir(d);
 }
 
+static void old_temps_of_killed_writers_are_swept_and_nothing_else(void **state)
+{
+    static const struct {
+        const char *name;
+        bool old, dir, stays;
+    } cases[] = {
+        { ".symposium-0123456789abcdef.tmp", true, false, false },
+        { ".symposium-fedcba9876543210.tmp", false, false, true }, /* being written, maybe */
+        { ".symposium-0123456789abcde0.tmp", true, true, true },
+        { ".symposium-0123456789abcdef.tmp2", true, false, true },
+        { ".symposium-0123456789abcdeg.tmp", true, false, true },
+        { ".symposium-012345.tmp", true, false, true },
+        { "symposium-0123456789abcdef.tmp", true, false, true },
+        { ".symposium-0123456789abcdef.swap", true, false, true },
+    };
+    time_t then = time(NULL) - FILE_TEMP_OLD_SECS - 60;
+    struct timespec old[2] = { { .tv_sec = then }, { .tv_sec = then } };
+    auto_arena a = ARENA;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *path = path_join(&a, dir, cases[i].name);
+
+        assert_true(cases[i].dir ? mkdir(path, 0700) == 0
+                                 : file_write_cache(path, STR("x"), NULL));
+        if (cases[i].old)
+            assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    }
+    assert_int_equal(symlink("f", path_join(&a, dir, ".symposium-00000000000000ff.tmp")), 0);
+    file_sweep_temps(dir);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (file_exists(path_join(&a, dir, cases[i].name)) != cases[i].stays)
+            fail_msg("%s", cases[i].name);
+    assert_int_equal(entries(), ARRAY_LEN(cases));
+    file_sweep_temps(path_join(&a, dir, "none"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +309,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_a_regular_file_is_refused_without_hanging,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_parents_are_made_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            old_temps_of_killed_writers_are_swept_and_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stamps_tell_versions_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             an_entry_is_a_directory_also_where_the_file_system_does_not_tell, set_up,

@@ -618,6 +618,49 @@ static void their_lock_is_waited_for_taken_and_given_back(void **state)
     assert_str(get(r.path), "a\nb\nb\n");
 }
 
+/* It would never go by itself. */
+static void what_is_no_lock_of_theirs_is_told_at_once(void **state)
+{
+    static const struct {
+        enum { FILE_THERE, LINK_THERE, FULL_DIR } what;
+        const char *says;
+    } cases[] = {
+        { FILE_THERE, "f.lock' is no lock, which is a directory: remove it, and try again" },
+        { LINK_THERE, "f.lock' is no lock, which is a directory: remove it, and try again" },
+        { FULL_DIR, "f.lock' is a lock of a program that was killed; remove it" },
+    };
+    struct rewrite r = how(in_tree("d/f"), append, "b\n");
+    const char *lock = in_tree("d/f.lock");
+    struct timespec old[2] = { { .tv_sec = time(NULL) - 60 }, { .tv_sec = time(NULL) - 60 } };
+
+    put(r.path, "a\n", 0600);
+    r.lock_dir = true;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        enum rewrite_end end;
+        struct error e = { 0 };
+        int64_t before = clock_ms();
+
+        if (cases[i].what == FILE_THERE)
+            put(lock, "", 0600);
+        else if (cases[i].what == LINK_THERE)
+            assert_int_equal(symlink("nowhere", lock), 0);
+        else
+            assert_int_equal(mkdir(lock, 0700), 0);
+        if (cases[i].what == FULL_DIR) {
+            put(path_join(&arena, lock, "x"), "", 0600);
+            assert_int_equal(utimensat(AT_FDCWD, lock, old, 0), 0);
+        }
+        assert_false(run(&r, &end, &e));
+        assert_non_null(strstr(e.msg, cases[i].says));
+        assert_true(clock_ms() - before < REWRITE_LOCK_MS / 2);
+        assert_str(get(r.path), "a\n");
+        if (cases[i].what == FULL_DIR)
+            remove_tree(lock);
+        else
+            assert_int_equal(unlink(lock), 0);
+    }
+}
+
 /* ---- backups ---- */
 
 static void each_former_text_is_kept_once_and_ten_at_most(void **state)
@@ -719,14 +762,20 @@ static void what_a_killed_one_took_away_is_put_back(void **state)
     sha256_hex(STR("old\n"), old);
     sha256_hex(STR("old\nours\n"), new);
     assert_true(file_mkdirs(dir, NULL));
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        put(f, cases[i].in_place, 0600);
-        if (cases[i].in_temp)
-            put(temp, cases[i].in_temp, 0600);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        put(f, cases[i / 2].in_place, 0600);
+        if (cases[i / 2].in_temp)
+            put(temp, cases[i / 2].in_temp, 0600);
         put(path_join(&arena, dir, ".journal"),
             arena_printf(&arena, "%s\n%s\n%s\n", old, new, temp), 0600);
+        if (i % 2) { /* by whoever comes next, too, not only by who writes this file */
+            put(path_join(&arena, dir, ".path"), f, 0600);
+            rewrite_recover(&dirs);
+            assert_int_equal(count(in_tree("d"), ".symposium"), 0);
+            assert_int_equal(count(dir, ".journal"), 0);
+        }
         rewrite(f, append, "b\n");
-        assert_str(get(f), cases[i].want);
+        assert_str(get(f), cases[i / 2].want);
         assert_int_equal(count(in_tree("d"), ".symposium"), 0);
         assert_int_equal(count(dir, ".journal"), 0);
     }
@@ -757,6 +806,7 @@ int main(void)
         TEST(two_of_us_take_turns),
         TEST(no_update_of_another_writer_is_lost),
         TEST(their_lock_is_waited_for_taken_and_given_back),
+        TEST(what_is_no_lock_of_theirs_is_told_at_once),
         TEST(each_former_text_is_kept_once_and_ten_at_most),
         TEST(a_kill_at_any_moment_leaves_the_old_or_the_new_file),
         TEST(what_a_killed_one_took_away_is_put_back),
