@@ -31,9 +31,15 @@
 struct ledger;
 
 struct ledger_config {
-    const char *state_dir; /* made 0700 when absent */
-    int keep_days, keep_tasks, keep_mb; /* TK-6 */
+    const char *state_dir; /* made 0700 when absent; copied */
+    int keep_days, keep_tasks, keep_mb; /* TK-6; 0: no such limit */
 };
+
+/* Never fails; the thread opens the database at once, and takes over what dead owners left
+ * (TK-5). An engine: &ledger_sqlite of tasks/ledger_sqlite.h. */
+struct ledger_engine;
+struct ledger *ledger_new(struct loop *l, const struct ledger_engine *engine,
+                          const struct ledger_config *c);
 
 /* What a request brought. Members that a request does not fill are zero. */
 struct ledger_answer {
@@ -41,7 +47,8 @@ struct ledger_answer {
     size_t ntasks;
     const struct task_event_row *events;
     size_t nevents;
-    bool yes;  /* submit: it is an older task of the same key; claim, change: it was done */
+    bool yes;  /* submit: it is an older task of the same key; claim, change: it was done;
+                  append: it is in the ledger, and was not dropped at the cap */
     bool more; /* events, list: there is more behind */
     int64_t cursor, first_seq; /* events */
     struct str text; /* result: all agent messages; list: the next cursor */
@@ -77,7 +84,8 @@ void ledger_claim(struct ledger *l, struct str id, int max_running, ledger_fn do
 struct task_change {
     struct str id;
     unsigned from;       /* bits 1u << enum task_status */
-    enum task_status to; /* with from == only this status: no change of status */
+    enum task_status to; /* the present status: fields alone */
+    bool keep_status;    /* instead of `to`: fields alone, whichever of `from` it is */
     struct {
         bool started, finished; /* now */
         bool cancel_requested;

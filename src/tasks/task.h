@@ -98,7 +98,8 @@ struct task_record {
     struct str result_text; /* last agent message, <= TASK_RESULT_MAX; empty in lists */
     struct str prompt;   /* empty in lists */
     int priority;
-    int64_t last_seq, first_seq; /* first_seq: the oldest event that is still there (TK-6) */
+    int64_t last_seq;
+    int64_t first_seq; /* from here on no event is missing (TK-6); 1: none ever went */
     bool cancel_requested;
 };
 
