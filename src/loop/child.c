@@ -128,6 +128,12 @@ static bool is_raw(const struct child *c)
     return c->ops.on_bytes != NULL;
 }
 
+/* stderr is the owner's, as it comes: then it is paused and awaited as stdout is. */
+static bool hands_on_stderr(const struct child *c)
+{
+    return is_raw(c) || c->ops.on_stderr;
+}
+
 static void signal_group(struct child *c, bool kill)
 {
     if (c->keeper)
@@ -271,6 +277,8 @@ static void on_stderr(void *ctx, struct str bytes)
 
     if (is_raw(c))
         c->ops.on_bytes(c->ctx, CHILD_STDERR, bytes);
+    else if (c->ops.on_stderr)
+        c->ops.on_stderr(c->ctx, bytes);
     else
         ring_add(c, bytes);
 }
@@ -348,6 +356,10 @@ static void end(struct child *c)
     pipe_free(c->in);
     pipe_free(c->out);
     c->in = c->out = NULL;
+    if (hands_on_stderr(c)) {
+        pipe_free(c->err);
+        c->err = NULL;
+    }
     if (c->command && !c->stopping)
         order(c, KEEPER_LEAVE);
     else if (!c->tree_empty)
@@ -360,7 +372,7 @@ static void end(struct child *c)
 /* Ends it if nothing is waited for any more: true, and the child may be gone. */
 static bool settle(struct child *c)
 {
-    bool output_ended = c->stdout_ended && (c->stderr_ended || !is_raw(c));
+    bool output_ended = c->stdout_ended && (c->stderr_ended || !hands_on_stderr(c));
 
     if (c->state != CHILD_DRAINING || !output_ended)
         return false;
@@ -391,6 +403,8 @@ static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
     switch ((enum keeper_event)m->kind) {
     case KEEPER_STARTED:
         c->pid = m->value;
+        if (c->ops.on_started)
+            c->ops.on_started(c->ctx);
         break;
     case KEEPER_FAILED: {
         struct error why;
@@ -407,7 +421,10 @@ static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
         break;
     case KEEPER_EMPTY:
         c->tree_empty = true;
-        settle(c);
+        if (c->state == CHILD_ENDED && c->ops.on_empty)
+            c->ops.on_empty(c->ctx);
+        else
+            settle(c);
         break;
     }
 }
@@ -639,6 +656,11 @@ pid_t child_pid(const struct child *c)
     return c->pid;
 }
 
+pid_t child_keeper(const struct child *c)
+{
+    return c->keeper ? c->proc.pid : 0;
+}
+
 static bool write_in(struct child *c, struct str a, struct str b, struct error *e)
 {
     if (!c->in)
@@ -667,6 +689,8 @@ void child_pause(struct child *c)
     c->paused = true;
     if (c->out)
         pipe_pause(c->out);
+    if (c->err && hands_on_stderr(c))
+        pipe_pause(c->err);
     c->drain_at = NEVER; /* what is left in the pipe waits for the owner */
     set_timer(c);
 }
@@ -678,6 +702,8 @@ void child_resume(struct child *c)
     c->paused = false;
     if (c->out)
         pipe_resume(c->out);
+    if (c->err && hands_on_stderr(c))
+        pipe_resume(c->err);
     if (c->state == CHILD_DRAINING) {
         c->drain_at = clock_ms() + c->drain_ms;
         set_timer(c);

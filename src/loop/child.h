@@ -2,15 +2,16 @@
 /*
  * A supervised program: stdin, stdout by lines, stderr in a bounded ring, an end that is always
  * reported once, a stop ladder that always ends. In raw mode (ops.on_bytes) both outputs are
- * handed on as they come, and nothing is kept here. With `keeper` it runs under its own keeper
+ * handed on as they come, and nothing is kept here; with ops.on_stderr that one is, beside the
+ * lines of stdout. With `keeper` it runs under its own keeper
  * process (security.md WK-8), which sees to it that nothing of its tree survives: not after
  * setsid and a double fork, and not when we are killed ourselves.
  *
  *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit)
  *
- * on_exit comes when exit *and* end of stdout (in raw mode of both outputs) were seen; a daemon
- * that holds one open delays it by CHILD_DRAIN_MS (opts.drain_ms) at most (SEC-45). What is
- * left of the tree then is killed.
+ * on_exit comes when exit *and* end of stdout (and of a stderr that is handed on) were seen; a
+ * daemon that holds one open delays it by CHILD_DRAIN_MS (opts.drain_ms) at most (SEC-45). What
+ * is left of the tree then is killed.
  *
  * A command (opts.command) that ended by itself is treated more gently: of what is left only
  * its process group is killed, and what left that by setsid lives on. One that was stopped gets
@@ -44,8 +45,16 @@ struct child_ops {
     void (*on_line)(void *ctx, struct str line, bool too_long);
     /* Raw mode: instead of on_line, and of the ring. Valid during the call only. */
     void (*on_bytes)(void *ctx, enum child_stream stream, struct str bytes);
+    /* Optional, beside on_line: stderr as it comes, instead of the ring. Valid during the call
+     * only. */
+    void (*on_stderr)(void *ctx, struct str bytes);
+    /* Optional. The program runs: child_pid() is known. Needs the keeper. */
+    void (*on_started)(void *ctx);
     /* Once, after the last on_line: the program is gone. Also after child_stop(). */
     void (*on_exit)(void *ctx, const struct child_exit *how);
+    /* Optional. The keeper says, after on_exit, that nothing of the tree is left. If it had
+     * said so before, child_tree_empty() is true in on_exit, and this does not come. */
+    void (*on_empty)(void *ctx);
     /* Optional. stdin stalled (ERR_TIMEOUT), or closed while the program ran on for
      * CHILD_DRAIN_MS (ERR_CLOSED). */
     void (*on_stdin_broken)(void *ctx, const struct error *why);
@@ -90,11 +99,13 @@ struct child;
 struct child *child_start(struct loop *l, const struct child_opts *o,
                           const struct child_ops *ops, void *ctx, struct error *e);
 
-pid_t child_pid(const struct child *c); /* the program's; 0 until known */
+pid_t child_pid(const struct child *c);    /* the program's; 0 until known */
+pid_t child_keeper(const struct child *c); /* its keeper's; 0: it has none */
 bool child_write(struct child *c, struct str bytes, struct error *e);
 bool child_write_line(struct child *c, struct str line, struct error *e); /* adds the newline */
 void child_close_stdin(struct child *c);
-void child_pause(struct child *c); /* stop reading stdout: back-pressure */
+/* Stop reading stdout, and a stderr that is handed on: back-pressure. */
+void child_pause(struct child *c);
 void child_resume(struct child *c);
 
 /* The last bytes of stderr, valid until the loop runs again. */

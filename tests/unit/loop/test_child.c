@@ -821,6 +821,116 @@ static void stopping_or_freeing_right_after_the_start_is_safe(void **state)
     (void)state;
 }
 
+/* ---- an owner that wants stderr as it comes, and the tree's end ---- */
+
+struct watched {
+    struct kid k;
+    struct buf err;
+    int started, empty;
+    bool told_before; /* the tree was empty at the exit */
+};
+
+static void on_watched_stderr(void *ctx, struct str bytes)
+{
+    struct watched *w = ctx;
+
+    assert_int_equal(w->k.exits, 0);
+    buf_add(&w->err, bytes);
+}
+
+static void on_watched_start(void *ctx)
+{
+    struct watched *w = ctx;
+
+    w->started++;
+    assert_true(child_pid(w->k.c) > 1);
+    assert_true(child_keeper(w->k.c) > 1);
+    assert_int_not_equal(child_pid(w->k.c), child_keeper(w->k.c));
+}
+
+static void on_watched_exit(void *ctx, const struct child_exit *how)
+{
+    struct watched *w = ctx;
+
+    w->told_before = child_tree_empty(w->k.c);
+    on_exit_(ctx, how);
+}
+
+static void on_watched_empty(void *ctx)
+{
+    struct watched *w = ctx;
+
+    assert_int_equal(w->k.exits, 1);
+    assert_true(child_tree_empty(w->k.c));
+    w->empty++;
+    loop_stop(w->k.loop);
+}
+
+static void stderr_is_handed_on_beside_lines_and_the_trees_end_is_told(void **state)
+{
+    static const struct child_ops watching = { .on_line = on_line,
+                                               .on_stderr = on_watched_stderr,
+                                               .on_started = on_watched_start,
+                                               .on_exit = on_watched_exit,
+                                               .on_empty = on_watched_empty };
+    static const struct {
+        const char *script;
+        bool left_over; /* something outlives the program */
+    } cases[] = {
+        { "echo line; printf bad >&2; exit 3", false },
+        { "echo line; printf bad >&2; setsid sleep 1000 >&- 2>&- & exit 3", true },
+        { "echo line; printf bad >&2; (sleep 1000)& exit 3", true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *argv[] = { "sh", "-c", cases[i].script, NULL };
+        struct child_opts o = { .argv = argv, .keeper = true };
+        struct watched w = { .err = BUF(64) };
+
+        w.k.loop = loop_new();
+        w.k.lines = BUF(64);
+        w.k.c = child_start(w.k.loop, &o, &watching, &w, NULL);
+        assert_non_null(w.k.c);
+        wait_exit(&w.k);
+        while (!w.told_before && !w.empty)
+            run_until_stopped(w.k.loop, GRACE_MS);
+        assert_int_equal(w.empty, !w.told_before);
+        assert_false(w.told_before && cases[i].left_over);
+        assert_int_equal(w.started, 1);
+        assert_int_equal(w.k.how.code, 3);
+        assert_str(buf_str(&w.k.lines), "line|");
+        assert_str(buf_str(&w.err), "bad");
+        buf_free(&w.err);
+        kid_end(&w.k);
+    }
+    (void)state;
+}
+
+static void a_paused_owner_gets_no_stderr_either(void **state)
+{
+    static const struct child_ops watching = { .on_line = on_line,
+                                               .on_stderr = on_watched_stderr,
+                                               .on_exit = on_exit_ };
+    const char *argv[] = { "sh", "-c", "printf bad >&2; echo line", NULL };
+    struct child_opts o = { .argv = argv, .keeper = true };
+    struct watched w = { .err = BUF(64) };
+
+    w.k.loop = loop_new();
+    w.k.lines = BUF(64);
+    w.k.c = child_start(w.k.loop, &o, &watching, &w, NULL);
+    assert_non_null(w.k.c);
+    child_pause(w.k.c);
+    run_for(w.k.loop, 100);
+    assert_int_equal(w.err.n + w.k.lines.n, 0);
+    child_resume(w.k.c);
+    wait_exit(&w.k);
+    assert_str(buf_str(&w.err), "bad");
+    assert_str(buf_str(&w.k.lines), "line|");
+    buf_free(&w.err);
+    kid_end(&w.k);
+    (void)state;
+}
+
 static void a_loop_may_end_before_its_freed_children_do(void **state)
 {
     struct kid k = { 0 };
@@ -863,6 +973,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_child_may_be_freed_by_each_of_its_callbacks),
         cmocka_unit_test(freeing_at_the_last_line_of_a_draining_child_is_safe),
         cmocka_unit_test(stopping_or_freeing_right_after_the_start_is_safe),
+        cmocka_unit_test(stderr_is_handed_on_beside_lines_and_the_trees_end_is_told),
+        cmocka_unit_test(a_paused_owner_gets_no_stderr_either),
         cmocka_unit_test(a_loop_may_end_before_its_freed_children_do),
     };
 
