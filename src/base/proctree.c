@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/procstat.h"
 
 #define PATH_SIZE   128
 #define KNOWN_FIRST 64
@@ -140,24 +140,11 @@ static bool look_children(const char *proc, pid_t root, struct pid_list *found,
 
 /* ---- stat files ---- */
 
-/* "pid (name) state parent ...": the name may hold anything, blanks and parentheses too, so
- * count from the last ')'. */
 static pid_t parent_of(const char *proc, pid_t pid)
 {
-    char path[PATH_SIZE], text[512];
-    const char *after_name;
-    ssize_t n;
+    struct procstat st;
 
-    snprintf(path, sizeof path, "%s/%d/stat", proc, (int)pid);
-    auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    after_name = strrchr(text, ')');
-    return after_name && strlen(after_name) > 4 ? to_pid(after_name + 4) : 0;
+    return procstat_read(proc, pid, &st) ? st.parent : 0;
 }
 
 static bool list_pids(const char *proc, struct pid_list *ret)
