@@ -159,6 +159,14 @@ char *buf_take(struct buf *b)
     return p;
 }
 
+void buf_swap(struct buf *x, struct buf *y)
+{
+    struct buf was = *x;
+
+    *x = *y;
+    *y = was;
+}
+
 void buf_cleanup(struct buf *b)
 {
     buf_free(b);

@@ -42,9 +42,10 @@ struct str buf_str(const struct buf *b);
 const char *buf_z(const struct buf *b); /* never NULL */
 void buf_clear(struct buf *b);          /* empty, memory kept, `over` reset */
 void buf_drop_front(struct buf *b, size_t n);
-void buf_truncate(struct buf *b, size_t n); /* keeps the first n bytes; n <= b->n */
-void buf_free(struct buf *b);               /* empty, memory gone; usable again */
-char *buf_take(struct buf *b);              /* owned NUL-terminated bytes; b is empty after */
+void buf_truncate(struct buf *b, size_t n);  /* keeps the first n bytes; n <= b->n */
+void buf_free(struct buf *b);                /* empty, memory gone; usable again */
+char *buf_take(struct buf *b);               /* owned NUL-terminated bytes; b is empty after */
+void buf_swap(struct buf *x, struct buf *y); /* ceilings too */
 
 void buf_cleanup(struct buf *b);
 #define auto_buf __attribute__((cleanup(buf_cleanup))) struct buf

@@ -48,11 +48,7 @@ void log_redact_add(struct str value)
 {
     struct str line, rest = value;
 
-    while (rest.n) {
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest.n = 0;
-        }
+    while (str_next(&rest, '\n', &line)) {
         line = str_trim(line);
         add_one(line);
         add_json_form(line);
@@ -109,8 +105,7 @@ static const struct telling {
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           c == '_' || c == '-' || c == '.' || (c & 0x80);
+    return ascii_alnum(c) || c == '_' || c == '-' || c == '.' || (c & 0x80);
 }
 
 static bool is_space(char c)

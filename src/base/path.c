@@ -42,9 +42,7 @@ char *path_clean(struct arena *a, const char *path)
 
     if (absolute)
         out[n++] = '/', fixed = 1;
-    while (rest.n) {
-        if (!str_cut(rest, '/', &part, &rest))
-            part = rest, rest.n = 0;
+    while (str_next(&rest, '/', &part)) {
         if (part.n == 0 || str_is(part, "."))
             continue;
         if (str_is(part, "..")) {

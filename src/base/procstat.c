@@ -41,8 +41,9 @@ bool procstat_read(const char *proc, pid_t pid, struct procstat *ret)
     text[n] = '\0';
     parent = field(text, FIELD_PARENT);
     start = field(text, FIELD_START);
-    if (!parent || !start)
+    if (!parent)
         return false;
-    *ret = (struct procstat){ (pid_t)strtol(parent, NULL, 10), strtoull(start, NULL, 10) };
+    *ret = (struct procstat){ .parent = (pid_t)strtol(parent, NULL, 10),
+                              .start = start ? strtoull(start, NULL, 10) : 0 };
     return true;
 }

@@ -10,7 +10,7 @@
 
 struct procstat {
     pid_t parent;   /* 0: none that we can see */
-    uint64_t start; /* clock ticks since the machine's start */
+    uint64_t start; /* clock ticks since the machine's start; 0: not told */
 };
 
 /* `proc` is "/proc", or a copy of its shape in tests. False when there is no such process; a

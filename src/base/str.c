@@ -105,6 +105,11 @@ size_t str_find_char(struct str s, char c)
     return at ? (size_t)(at - s.p) : SIZE_MAX;
 }
 
+struct str str_part(struct str s, size_t from, size_t to)
+{
+    return (struct str){ s.p + from, to - from };
+}
+
 bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail)
 {
     size_t at = str_find_char(s, sep);
@@ -116,12 +121,31 @@ bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail)
     return true;
 }
 
+bool str_next(struct str *rest, char sep, struct str *ret)
+{
+    if (!rest->n)
+        return false;
+    if (!str_cut(*rest, sep, ret, rest)) {
+        *ret = *rest;
+        rest->n = 0;
+    }
+    return true;
+}
+
 int str_hex(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (ascii_digit(c))
         return c - '0';
     c = (char)lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int str_percent(struct str s)
+{
+    int high = s.n >= 3 && s.p[0] == '%' ? str_hex(s.p[1]) : -1;
+    int low = high < 0 ? -1 : str_hex(s.p[2]);
+
+    return low < 0 ? -1 : high << 4 | low;
 }
 
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret)

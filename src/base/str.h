@@ -34,14 +34,39 @@ struct str str_trim(struct str s);                /* ASCII white space at both e
 size_t str_find(struct str s, struct str needle); /* offset or SIZE_MAX */
 size_t str_find_char(struct str s, char c);       /* offset or SIZE_MAX */
 
+struct str str_part(struct str s, size_t from, size_t to); /* [from, to), both within s */
+
 /* Splits at the first `sep`; false (outputs untouched) when there is none. */
 bool str_cut(struct str s, char sep, struct str *ret_head, struct str *ret_tail);
+
+/* Takes the next piece, up to `sep` or the end, off *rest; false when nothing is left. Behind a
+ * last `sep` stands no piece: "a//b/" has three. */
+bool str_next(struct str *rest, char sep, struct str *ret);
 
 /* Whole slice is a decimal integer in range, optional '-', no blanks. */
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *ret);
 
+/* ASCII, whatever the locale. */
+static inline bool ascii_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_letter(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ascii_alnum(int c)
+{
+    return ascii_digit(c) || ascii_letter(c);
+}
+
 /* The value of a hex digit of either case, -1 when it is none. */
 int str_hex(char c);
+
+/* The byte that "%XX" at the start of s stands for, -1 when none does. */
+int str_percent(struct str s);
 
 /* Letters to insert, drop or change until one is the other (Levenshtein), for "did you mean";
  * UINT_MAX when one is longer than STR_DISTANCE_MAX. Time is the product of the lengths. */

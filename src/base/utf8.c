@@ -43,6 +43,11 @@ static size_t sequence(struct str s, bool *ret_ok)
     return i;
 }
 
+struct str utf8_skip_bom(struct str s)
+{
+    return str_starts(s, STR(UTF8_BOM)) ? str_from(s, sizeof UTF8_BOM - 1) : s;
+}
+
 /* Length of the pure ASCII prefix, a word at a time. */
 static size_t ascii_prefix(struct str s)
 {
@@ -175,6 +180,20 @@ void utf8_put_lossy(struct buf *b, struct str s)
         good = (struct str){ s.p, 0 };
     }
     buf_add(b, good);
+}
+
+struct utf8_pos utf8_pos(struct str text, size_t at)
+{
+    struct utf8_pos pos = { .line = 1, .column = 1 };
+
+    text = str_upto(text, at);
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\n')
+            pos = (struct utf8_pos){ .line = pos.line + 1, .column = 1 };
+        else if (((unsigned char)text.p[i] & 0xc0) != 0x80)
+            pos.column++;
+    }
+    return pos;
 }
 
 /* ---- text safe to show ---- */

@@ -5,10 +5,21 @@
 
 #include "base/buf.h"
 
+#define UTF8_BOM "\xef\xbb\xbf" /* a byte order mark */
+
 bool utf8_valid(struct str s);
+
+struct str utf8_skip_bom(
+    struct str s); /* s behind the byte order mark that it may begin with */
 
 /* Decodes one code point at the start of s (s.n >= 1). Its length, or 0 when invalid. */
 size_t utf8_decode(struct str s, uint32_t *ret_cp);
+
+/* Where a byte of a text stands: line and column (in code points), both from 1. */
+struct utf8_pos {
+    uint32_t line, column;
+};
+struct utf8_pos utf8_pos(struct str text, size_t at);
 
 /* Appends the code point; a surrogate or a value out of range becomes U+FFFD. */
 void utf8_put(struct buf *b, uint32_t cp);

@@ -15,11 +15,6 @@ struct names_bucket {
     size_t n, cap;
 };
 
-static bool ascii_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool is_identifier(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

@@ -9,14 +9,9 @@
 
 #define SHOWN 80 /* bytes of an atom that a message quotes */
 
-static bool is_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static bool is_name_byte(char c)
 {
-    return is_alnum(c) || (c && strchr("_-./", c));
+    return ascii_alnum(c) || (c && strchr("_-./", c));
 }
 
 static bool is_operator(char c)
@@ -45,7 +40,7 @@ static bool take_pm(struct str text, struct str *rest, struct atom *ret, struct 
         return true;
     }
     for (size_t i = 0; i < pm.n; i++)
-        if (!is_alnum(pm.p[i]) && pm.p[i] != '-')
+        if (!ascii_alnum(pm.p[i]) && pm.p[i] != '-')
             return bad(e, text, "what stands before ':' must be a package manager's name");
     if (!pm.n)
         return bad(e, text, "the package manager before ':' is missing");

@@ -28,8 +28,7 @@
 
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("._-", c));
+    return ascii_alnum(c) || (c && strchr("._-", c));
 }
 
 static bool is_plain_word(struct str s)
@@ -85,11 +84,7 @@ static bool split(struct parser *p)
 {
     struct str rest = str_from(p->text, p->head.n), word;
 
-    while (rest.n) {
-        if (!str_cut(rest, '/', &word, &rest)) {
-            word = rest;
-            rest.n = 0;
-        }
+    while (str_next(&rest, '/', &word)) {
         if (!word.n)
             continue;
         if (p->segs.n == MAX_SEGMENTS)
@@ -274,14 +269,9 @@ static bool is_unique(const struct parser *p, const struct git_source *s)
         !joins_plainly(p->segs.v[0]) || !joins_plainly(p->segs.v[1]) ||
         (s->ref.n && !joins_plainly(s->ref)))
         return false;
-    while (rest.n) {
-        if (!str_cut(rest, '/', &word, &rest)) {
-            word = rest;
-            rest.n = 0;
-        }
+    while (str_next(&rest, '/', &word))
         if (!joins_plainly(word))
             return false;
-    }
     return true;
 }
 
@@ -305,11 +295,7 @@ static void put_words(struct buf *b, const struct parser *p, const struct git_so
         buf_addc(b, '@');
         put_word(b, s->ref);
     }
-    while (rest.n) {
-        if (!str_cut(rest, '/', &word, &rest)) {
-            word = rest;
-            rest.n = 0;
-        }
+    while (str_next(&rest, '/', &word)) {
         buf_addz(b, "--");
         put_word(b, word);
     }

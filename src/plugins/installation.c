@@ -266,11 +266,10 @@ static bool is_version_name(struct str s)
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
 
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-              strchr("+-.", c)))
+        if (!ascii_alnum(c) && c != '+' && c != '-' && c != '.')
             return false;
     }
-    return s.n && s.n <= MAX_VERSION && s.p[0] >= '0' && s.p[0] <= '9';
+    return s.n && s.n <= MAX_VERSION && ascii_digit(s.p[0]);
 }
 
 /* A requirement or a repository is no name of a directory: a hash of it is. */
@@ -294,8 +293,7 @@ bool install_crate_valid(struct str crate)
     for (size_t i = 0; i < crate.n; i++) {
         char c = crate.p[i];
 
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-              c == '_' || (c == '-' && i)))
+        if (!ascii_alnum(c) && c != '_' && !(c == '-' && i))
             return false;
     }
     return crate.n && crate.n <= MAX_VERSION;
@@ -561,10 +559,10 @@ static bool has_dir(struct str list, const char *dir)
 {
     struct str rest = list, one;
 
-    while (str_cut(rest, ':', &one, &rest))
+    while (str_next(&rest, ':', &one))
         if (str_is(one, dir))
             return true;
-    return str_is(rest, dir);
+    return false;
 }
 
 struct str install_path_prefix(struct arena *a, const char *cache_dir,

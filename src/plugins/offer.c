@@ -24,10 +24,10 @@ static bool has_dot_dot(struct str path)
 {
     struct str part, rest = path;
 
-    while (str_cut(rest, '/', &part, &rest))
+    while (str_next(&rest, '/', &part))
         if (str_is(part, ".."))
             return true;
-    return str_is(rest, "..");
+    return false;
 }
 
 static const char *bad_root(struct error *e, enum err_kind kind, struct str root,

@@ -113,17 +113,12 @@ static const struct builtin *find_builtin(struct str name)
 
 /* ---- the whole ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_custom_name(struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
 
-        if (!is_letter(c) && (i == 0 || (c != '_' && !(c >= '0' && c <= '9'))))
+        if (!ascii_letter(c) && (i == 0 || (c != '_' && !ascii_digit(c))))
             return false;
     }
     return name.n > 0;

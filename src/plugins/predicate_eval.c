@@ -273,13 +273,9 @@ static enum truth eval_path(struct evaluator *ev, const struct gate_job *job,
         return YES;
     if (strchr(arg, '/'))
         return NO;
-    for (bool more = rest.n > 0; more;) {
-        more = str_cut(rest, ':', &dir, &rest);
-        if (!more)
-            dir = rest;
+    while (str_next(&rest, ':', &dir))
         if (dir.n && path_there(ev, job, path_join(&a, arena_z(&a, dir), arg)))
             return YES;
-    }
     return NO;
 }
 

@@ -112,9 +112,7 @@ static bool read_file(int dir, struct buf *out, const char **ret_path, struct ar
 
 static bool has_front_matter(struct str text)
 {
-    if (str_starts(text, STR("\xEF\xBB\xBF")))
-        text = str_from(text, 3);
-    return str_starts(text, STR("---"));
+    return str_starts(utf8_skip_bom(text), STR("---"));
 }
 
 static bool parse(struct search *s, struct str text, struct found_skill *k, struct error *e)

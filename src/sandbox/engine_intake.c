@@ -2,6 +2,7 @@
 /* From the text as submitted to something that runs: MS-29 to MS-31 and MS-33. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "sandbox/engine_impl.h"
 
 #define INTAKE_ADVICE \
@@ -91,8 +92,7 @@ static char *skip_comments(char *p, const char *end)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return ascii_alnum(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* The word at p; *ret_after behind it. */
@@ -124,7 +124,7 @@ static struct trimmed trim(struct engine *en, struct str source)
 
     memcpy(t.base, source.p, source.n);
     *end = '\0';
-    t.p = str_starts(source, STR("\xef\xbb\xbf")) ? t.base + 3 : t.base;
+    t.p = t.base + (source.n - utf8_skip_bom(source).n);
     t.n = (size_t)(end - t.p);
     blank_fence(t.p, end);
     first = skip_blank(t.p, end);

@@ -167,9 +167,7 @@ static int here(struct walk *w)
         return w->root->fd;
     if (w->dir >= 0)
         return w->dir;
-    while (rest.n) {
-        if (!str_cut(rest, '/', &name, &rest))
-            name = rest, rest.n = 0;
+    while (str_next(&rest, '/', &name)) {
         set_dir(w, open_step(w, w->dir >= 0 ? w->dir : w->root->fd, name, O_DIRECTORY));
         if (w->dir < 0)
             return -1;

@@ -98,14 +98,13 @@ static const char *path_of_uri(struct arena *a, struct str uri)
         return NULL;
     out = end = arena_alloc(a, at.n + 1);
     while (at.n) {
-        int high = at.p[0] == '%' && at.n > 2 ? str_hex(at.p[1]) : -1;
-        int low = high >= 0 ? str_hex(at.p[2]) : -1;
-        int c = low >= 0 ? high << 4 | low : at.p[0];
+        bool escaped = at.p[0] == '%';
+        int c = escaped ? str_percent(at) : at.p[0];
 
-        if (c == '\0' || (at.p[0] == '%' && low < 0))
+        if (c == '\0' || (escaped && c < 0))
             return NULL;
         *end++ = (char)c;
-        at = str_from(at, low >= 0 ? 3 : 1);
+        at = str_from(at, escaped ? 3 : 1);
     }
     return out;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "text/frontmatter.h"
 
-#define BOM "\xEF\xBB\xBF"
+#include "base/utf8.h"
 
 static struct str next_line(struct str *rest)
 {
@@ -22,7 +22,7 @@ static bool is_fence(struct str line)
 
 bool frontmatter_split(struct str text, struct frontmatter *ret, struct error *e)
 {
-    struct str rest = str_starts(text, STR(BOM)) ? str_from(text, 3) : text;
+    struct str rest = utf8_skip_bom(text);
     struct str line = next_line(&rest);
     const char *start = line.p + line.n;
 

@@ -87,9 +87,7 @@ static bool add_plain(struct glob_set *s, struct str pattern, struct error *e)
 
     if (++s->spelt > GLOB_SET_PARTS_MAX)
         return limit_reached(e);
-    while (rest.n) {
-        if (!str_cut(rest, '/', &text, &rest))
-            text = rest, rest.n = 0;
+    while (str_next(&rest, '/', &text)) {
         if (text.n == 0 || str_is(text, "."))
             continue;
         /* "**" behind "**" adds nothing, and each would be entered from each before it. */

@@ -47,11 +47,6 @@ static const struct entity *entity_find(struct str name)
     return NULL;
 }
 
-static bool is_alnum(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
-}
-
 static bool is_control(uint32_t cp)
 {
     return (cp < 0x20 && !html_is_space((char)cp)) || (cp >= 0x7f && cp < 0xa0);
@@ -65,11 +60,9 @@ static void put_char(struct buf *out, uint32_t cp)
 
 static unsigned digit_of(char c, unsigned base)
 {
-    unsigned d = c >= '0' && c <= '9'                     ? (unsigned)(c - '0')
-                 : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (unsigned)((c | 0x20) - 'a' + 10)
-                                                          : base;
+    int d = str_hex(c);
 
-    return d < base ? d : base;
+    return d >= 0 && (unsigned)d < base ? (unsigned)d : base;
 }
 
 /* s begins behind "&#". How much of it belongs to the reference, 0 when it is none. */
@@ -99,7 +92,7 @@ static size_t put_named(struct buf *out, struct str s, enum html_chars kind)
     const struct entity *found = NULL;
     size_t word = 0, n;
 
-    while (word < s.n && word <= HTML_ENTITY_NAME_MAX && is_alnum(s.p[word]))
+    while (word < s.n && word <= HTML_ENTITY_NAME_MAX && ascii_alnum(s.p[word]))
         word++;
     n = word;
     if (word < s.n && s.p[word] == ';' && (found = entity_find(str_upto(s, word))))
@@ -113,7 +106,7 @@ static size_t put_named(struct buf *out, struct str s, enum html_chars kind)
         return 0;
     /* "?a=1&copy=2" in an address is no copyright sign. */
     if (kind == CHARS_ATTR && s.p[n - 1] != ';' && n < s.n &&
-        (s.p[n] == '=' || is_alnum(s.p[n])))
+        (s.p[n] == '=' || ascii_alnum(s.p[n])))
         return 0;
     put_char(out, found->first);
     if (found->second)

@@ -178,14 +178,9 @@ static void begin_text(struct html_md *m)
 /* ---- text -----------------------------------------------------------------------------------
  */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c & 0x80);
+    return ascii_alnum(c) || (c & 0x80);
 }
 
 static bool is_blank_or_end(char c)
@@ -298,7 +293,8 @@ static void put_special(struct html_md *m, struct str s)
     buf_addc(m->out, c);
     if (m->line == LINE_START)
         m->digits = 0;
-    m->line = m->line != LINE_TEXT && is_digit(c) && m->digits++ < 9 ? LINE_DIGITS : LINE_TEXT;
+    m->line =
+        m->line != LINE_TEXT && ascii_digit(c) && m->digits++ < 9 ? LINE_DIGITS : LINE_TEXT;
     m->prev = c;
 }
 
@@ -316,7 +312,7 @@ static size_t plain_length(struct str s)
 static void put_escaped(struct html_md *m, struct str s)
 {
     while (s.n > 0) {
-        size_t n = m->line == LINE_TEXT || !is_digit(s.p[0]) ? plain_length(s) : 0;
+        size_t n = m->line == LINE_TEXT || !ascii_digit(s.p[0]) ? plain_length(s) : 0;
 
         if (n > 0) {
             buf_add(m->out, str_upto(s, n));
@@ -354,7 +350,7 @@ static void put_code(struct html_md *m, struct str s)
  * "1<sup>st</sup>" does not. */
 static void put_exponent(struct html_md *m, struct str s)
 {
-    bool exponent = is_digit(s.p[0]) || s.p[0] == '-' || s.p[0] == '+' || s.n == 1;
+    bool exponent = ascii_digit(s.p[0]) || s.p[0] == '-' || s.p[0] == '+' || s.n == 1;
 
     if (m->sup && !m->space && exponent && (is_word(m->prev) || m->prev == ')'))
         buf_addc(m->out, '^');

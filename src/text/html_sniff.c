@@ -38,9 +38,7 @@ static bool begins_like_html(struct str s)
         "<table",         "<a",    "<style", "<title",  "<b",      "<body", "<br",  "<p",
     };
 
-    if (str_starts(s, STR("\xef\xbb\xbf")))
-        s = str_from(s, 3);
-    s = skip_space(s);
+    s = skip_space(utf8_skip_bom(s));
     for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
         struct str tag = str_of(tags[i]);
 

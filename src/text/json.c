@@ -34,19 +34,10 @@ static const yyjson_alc allocator = { alc_malloc, alc_realloc, alc_free, NULL };
 static bool fail_at(struct str text, size_t at, enum err_kind kind, const char *what,
                     struct error *e)
 {
-    struct str before = str_upto(text, at);
-    size_t line = 1, start = 0, column = 1;
+    struct utf8_pos pos = utf8_pos(text, at);
 
-    for (size_t i = 0; i < before.n; i++) {
-        if (before.p[i] == '\n') {
-            line++;
-            start = i + 1;
-        }
-    }
-    for (size_t i = start; i < before.n; i++)
-        column += ((unsigned char)before.p[i] & 0xc0) != 0x80;
-    return error_set(e, kind, "line %zu, column %zu (byte %zu): %s", line, column, before.n,
-                     what);
+    return error_set(e, kind, "line %u, column %u (byte %zu): %s", pos.line, pos.column,
+                     str_upto(text, at).n, what);
 }
 
 static bool check_utf8(struct str text, struct error *e)
@@ -66,10 +57,7 @@ static int hex4(const char *p)
     int value = 0;
 
     for (int i = 0; i < 4; i++) {
-        int c = (unsigned char)p[i];
-        int digit = c >= '0' && c <= '9'                     ? c - '0'
-                    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                             : -1;
+        int digit = str_hex(p[i]);
 
         if (digit < 0)
             return -1;

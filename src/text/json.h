@@ -88,10 +88,16 @@ bool json_next(struct json_iter *it);
 void json_put_str(struct buf *b, struct str s); /* quoted; invalid UTF-8 becomes U+FFFD */
 void json_put_int(struct buf *b, int64_t n);
 void json_put_num(struct buf *b, double d); /* shortest form that reads back; NaN, inf: null */
-void json_put_val(struct buf *b,
-                  yyjson_val *v); /* as parsed: key order, duplicates, number text kept */
-void json_put_canonical(struct buf *b,
-                        yyjson_val *v); /* keys sorted bytewise, duplicates resolved */
+/* As parsed: order of keys, duplicates and the text of numbers are kept. */
+void json_put_val(struct buf *b, yyjson_val *v);
+/* Keys sorted bytewise, duplicates resolved. */
+void json_put_canonical(struct buf *b, yyjson_val *v);
+
+#define JSON_EQUAL_MAX ((size_t)256 << 20) /* bytes of one of them, canonical */
+
+/* Equal but for the order of keys; of duplicates the last one counts, of a number its text.
+ * Absent equals absent alone. False also for what is longer than JSON_EQUAL_MAX. */
+bool json_equal(yyjson_val *a, yyjson_val *b);
 
 /*
  * A writer that places commas. Opening and closing must match (asserted). jw_key is for objects

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "text/json.h"
-
-#define BOM "\xef\xbb\xbf"
 
 /* The text was parsed before, so the scan below meets nothing that is no JSONC, and no more
  * than JSON_MAX_DEPTH levels. */
@@ -152,8 +151,7 @@ struct json_node *json_tree(struct arena *a, struct str text, struct error *e)
         error_set(e, ERR_LIMIT, "more than %zu bytes", JSON_TREE_MAX_BYTES);
         return NULL;
     }
-    if (str_starts(text, STR(BOM)))
-        s.at = sizeof BOM - 1;
+    s.at = text.n - utf8_skip_bom(text).n;
     if (!json_parse_jsonc(&j, str_from(text, s.at), e))
         return NULL;
     root = scan_value(&s);

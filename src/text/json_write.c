@@ -240,6 +240,17 @@ void json_put_canonical(struct buf *b, yyjson_val *v)
     put_value(b, v, true);
 }
 
+bool json_equal(yyjson_val *a, yyjson_val *b)
+{
+    auto_buf x = BUF(JSON_EQUAL_MAX), y = BUF(JSON_EQUAL_MAX);
+
+    if (!a || !b)
+        return a == b;
+    json_put_canonical(&x, a);
+    json_put_canonical(&y, b);
+    return !x.over && !y.over && str_eq(buf_str(&x), buf_str(&y));
+}
+
 /* ---- the writer ---- */
 
 struct jw jw_to(struct buf *b)

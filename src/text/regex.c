@@ -145,11 +145,6 @@ static void emit_set(struct parser *p, const struct set *s)
     emit(p, (struct inst){ .op = OP_SET, .set = p->re->sets.n - 1 });
 }
 
-static bool is_letter_or_digit(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Behind a backslash: a class, or a character that means itself. *ret_c is -1 for a class. */
 static bool parse_escape(struct parser *p, struct set *ret, int *ret_c)
 {
@@ -163,7 +158,7 @@ static bool parse_escape(struct parser *p, struct set *ret, int *ret_c)
         p->at++;
         return true;
     }
-    if (is_letter_or_digit(c))
+    if (ascii_alnum(c))
         return fail(p, "an escape that is not known");
     p->at++;
     *ret_c = (unsigned char)c;

@@ -10,27 +10,17 @@
 
 /* ---- references ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Undoes a URI fragment's percent escapes. */
 static bool percent_decode(struct str s, struct buf *out)
 {
     while (s.n) {
-        if (s.p[0] != '%') {
-            buf_addc(out, s.p[0]);
-            s = str_from(s, 1);
-            continue;
-        }
-        if (s.n < 3 || hex_value(s.p[1]) < 0 || hex_value(s.p[2]) < 0)
+        bool escaped = s.p[0] == '%';
+        int byte = escaped ? str_percent(s) : s.p[0];
+
+        if (escaped && byte < 0)
             return false;
-        buf_addc(out, (char)(hex_value(s.p[1]) << 4 | hex_value(s.p[2])));
-        s = str_from(s, 3);
+        buf_addc(out, (char)byte);
+        s = str_from(s, escaped ? 3 : 1);
     }
     return !out->over;
 }

@@ -5,20 +5,15 @@
 
 /* ---- versions ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_identifier_char(char c)
 {
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
+    return ascii_alnum(c) || c == '-';
 }
 
 static bool all_digits(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        if (!is_digit(s.p[i]))
+        if (!ascii_digit(s.p[i]))
             return false;
     }
     return s.n > 0;
@@ -30,7 +25,7 @@ static bool take_number(struct str *s, const char *what, uint64_t *ret, struct e
     uint64_t value = 0;
     size_t n = 0;
 
-    for (; n < s->n && is_digit(s->p[n]); n++) {
+    for (; n < s->n && ascii_digit(s->p[n]); n++) {
         uint64_t digit = (uint64_t)(s->p[n] - '0');
 
         if (__builtin_mul_overflow(value, 10, &value) ||

@@ -8,11 +8,6 @@
 #include "base/utf8.h"
 #include "text/toml_impl.h"
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- dates and times ---- */
 
 /* Exactly `count` digits at *at. */
@@ -20,7 +15,7 @@ static bool digits(struct str s, size_t *at, unsigned count, unsigned *ret)
 {
     *ret = 0;
     for (unsigned i = 0; i < count; i++, (*at)++) {
-        if (*at >= s.n || !is_digit(s.p[*at]))
+        if (*at >= s.n || !ascii_digit(s.p[*at]))
             return false;
         *ret = *ret * 10 + (unsigned)(s.p[*at] - '0');
     }
@@ -65,7 +60,7 @@ static bool fraction(struct str s, size_t *at, struct toml_time *t)
 
     if (!literal(s, at, '.'))
         return true;
-    for (start = *at; *at < s.n && is_digit(s.p[*at]); (*at)++, unit /= 10)
+    for (start = *at; *at < s.n && ascii_digit(s.p[*at]); (*at)++, unit /= 10)
         t->nanos += unit * (uint32_t)(s.p[*at] - '0');
     return *at > start;
 }
@@ -102,13 +97,13 @@ static bool offset(struct str s, size_t *at, struct toml_time *t)
 
 static bool looks_like_date(struct str s)
 {
-    return s.n >= 5 && is_digit(s.p[0]) && is_digit(s.p[1]) && is_digit(s.p[2]) &&
-           is_digit(s.p[3]) && s.p[4] == '-';
+    return s.n >= 5 && ascii_digit(s.p[0]) && ascii_digit(s.p[1]) && ascii_digit(s.p[2]) &&
+           ascii_digit(s.p[3]) && s.p[4] == '-';
 }
 
 static bool looks_like_time(struct str s)
 {
-    return s.n >= 3 && is_digit(s.p[0]) && is_digit(s.p[1]) && s.p[2] == ':';
+    return s.n >= 3 && ascii_digit(s.p[0]) && ascii_digit(s.p[1]) && s.p[2] == ':';
 }
 
 static bool set_time(struct str s, struct toml_val *v)
@@ -145,7 +140,7 @@ static bool set_time(struct str s, struct toml_val *v)
 static bool is_base_digit(int c, int base)
 {
     if (base == 16)
-        return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        return ascii_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
     return c >= '0' && c < '0' + base;
 }
 
@@ -250,7 +245,7 @@ static struct str run_at(const struct toml_lex *x)
 
     while (n < rest.n && !is_delimiter((unsigned char)rest.p[n]))
         n++;
-    if (n == 10 && n + 1 < rest.n && rest.p[n] == ' ' && is_digit(rest.p[n + 1]) &&
+    if (n == 10 && n + 1 < rest.n && rest.p[n] == ' ' && ascii_digit(rest.p[n + 1]) &&
         looks_like_date(rest)) {
         n++;
         while (n < rest.n && !is_delimiter((unsigned char)rest.p[n]))

@@ -7,8 +7,7 @@
 #include <yaml.h>
 
 #include "base/buf.h"
-
-#define BOM "\xef\xbb\xbf"
+#include "base/utf8.h"
 
 struct reader {
     yaml_parser_t parser;
@@ -232,9 +231,8 @@ static struct yaml *parse_once(struct arena *a, struct str text, bool exact,
     struct yaml *root;
 
     /* libyaml would take it for the first column of the first line. */
-    if (str_starts(text, STR(BOM)))
-        r.bytes = sizeof BOM - 1;
-    text = str_from(text, r.bytes);
+    text = utf8_skip_bom(text);
+    r.bytes = r.text.n - text.n;
 
     if (!yaml_parser_initialize(&r.parser)) {
         error_set(e, ERR_SYS, "cannot start the YAML parser");

@@ -20,17 +20,12 @@ static const struct { const char *text; enum type type; } words[] = {
 /* Longer than any number that people write; a run of digits beyond is text. */
 #define NUMBER_MAX 64
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* How many digits s begins with; they are taken off it. */
 static size_t take_digits(struct str *s)
 {
     size_t n = 0;
 
-    while (n < s->n && is_digit(s->p[n]))
+    while (n < s->n && ascii_digit(s->p[n]))
         n++;
     *s = str_from(*s, n);
     return n;
@@ -102,7 +97,7 @@ static double based(struct str digits, int base)
     for (size_t i = 0; i < digits.n; i++) {
         char c = digits.p[i];
 
-        n = n * base + (is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+        n = n * base + (ascii_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
     }
     return n;
 }

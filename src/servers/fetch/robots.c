@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define SELF "/robots.txt"
 
@@ -42,15 +43,6 @@ static void put_byte(struct buf *out, unsigned char c, bool raw)
         buf_addf(out, "%%%02X", c);
 }
 
-/* The byte that "%41" at the start of s stands for; -1 when there is none. */
-static int percent_byte(struct str s)
-{
-    int high = s.n >= 3 && s.p[0] == '%' ? str_hex(s.p[1]) : -1;
-    int low = high >= 0 ? str_hex(s.p[2]) : -1;
-
-    return low >= 0 ? high * 16 + low : -1;
-}
-
 /*
  * Percent signs are decoded for unreserved characters and upper-case for others; what a URL
  * must not hold is encoded. In a target '*' and '$' are plain characters, and encoded, so that
@@ -62,7 +54,7 @@ static struct str normalise(struct arena *a, struct str s, bool is_target)
 
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
-        int escaped = percent_byte(str_from(s, i));
+        int escaped = str_percent(str_from(s, i));
 
         if (escaped >= 0) {
             put_byte(&out, (unsigned char)escaped, is_unreserved((unsigned char)escaped));
@@ -155,8 +147,7 @@ struct robots *robots_parse(struct str text, struct str token)
     bool cut = text.n > ROBOTS_MAX;
 
     text = str_upto(text, ROBOTS_MAX);
-    if (str_starts(text, STR("\xef\xbb\xbf")))
-        text = str_from(text, 3);
+    text = utf8_skip_bom(text);
     while (text.n) {
         size_t n = line_length(text);
 

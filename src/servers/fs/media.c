@@ -11,8 +11,7 @@
 /* What stands unencoded in the path of a URI; '/' too, since it is one. */
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("/-._~!$&'()*+,;=:@", c));
+    return ascii_alnum(c) || (c && strchr("/-._~!$&'()*+,;=:@", c));
 }
 
 static void put_file_uri(struct buf *b, const char *path)

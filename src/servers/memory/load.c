@@ -350,18 +350,11 @@ static void read_line(struct loader *l, struct str line, size_t number)
 struct graph *graph_load(char *text, size_t n)
 {
     struct loader l = { .g = NEW(struct graph), .scratch = BUF(4 * MEMORY_LINE_MAX) };
-    struct str rest = { text, n }, line;
+    struct str rest = utf8_skip_bom((struct str){ text, n }), line;
 
     l.g->text = text;
-    if (str_starts(rest, STR("\xef\xbb\xbf")))
-        rest = str_from(rest, 3);
-    for (size_t number = 1; rest.n; number++) {
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest = (struct str){ 0 };
-        }
+    for (size_t number = 1; str_next(&rest, '\n', &line); number++)
         read_line(&l, line, number);
-    }
     free(l.obs.v);
     buf_free(&l.scratch);
     return l.g;

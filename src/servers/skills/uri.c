@@ -8,8 +8,7 @@
 /* What RFC 3986 lets stand in a segment as it is. */
 static bool is_plain(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("-._~!$&'()*+,;=:@", c));
+    return ascii_alnum(c) || (c && strchr("-._~!$&'()*+,;=:@", c));
 }
 
 void skill_uri_put(struct buf *out, struct str name, struct str path)
@@ -37,12 +36,11 @@ static bool decode(struct buf *out, struct str segment)
         char c = segment.p[i];
 
         if (c == '%') {
-            int high = i + 2 < segment.n ? str_hex(segment.p[i + 1]) : -1;
-            int low = high < 0 ? -1 : str_hex(segment.p[i + 2]);
+            int byte = str_percent(str_from(segment, i));
 
-            if (low < 0)
+            if (byte < 0)
                 return false;
-            c = (char)(high << 4 | low);
+            c = (char)byte;
             i += 2;
         }
         if (c == '\0' || c == '/')

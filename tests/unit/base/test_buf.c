@@ -114,6 +114,18 @@ static void taken_bytes_are_owned_and_the_buffer_is_empty(void **state)
     buf_free(&b);
 }
 
+static void swapped_buffers_keep_their_ceilings(void **state)
+{
+    auto_buf x = BUF(3), y = BUF(100);
+
+    buf_addz(&x, "abc");
+    buf_swap(&x, &y);
+    assert_string_equal(buf_z(&x), "");
+    assert_string_equal(buf_z(&y), "abc");
+    buf_addc(&y, 'd');
+    assert_true(y.over && !x.over);
+}
+
 static void a_buffer_of_maximum_zero_takes_nothing_but_the_empty_text(void **state)
 {
     auto_buf b = BUF(0);
@@ -133,6 +145,7 @@ int main(void)
         cmocka_unit_test(room_may_be_used_in_part),
         cmocka_unit_test(front_and_end_are_dropped),
         cmocka_unit_test(taken_bytes_are_owned_and_the_buffer_is_empty),
+        cmocka_unit_test(swapped_buffers_keep_their_ceilings),
         cmocka_unit_test(a_buffer_of_maximum_zero_takes_nothing_but_the_empty_text),
     };
 

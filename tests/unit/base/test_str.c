@@ -33,6 +33,8 @@ static void parts_never_leave_the_slice(void **state)
     assert_str(str_from(s, 99), "");
     assert_str(str_upto(s, 2), "he");
     assert_str(str_upto(s, 99), "hello");
+    assert_str(str_part(s, 1, 4), "ell");
+    assert_str(str_part(s, 5, 5), "");
     assert_true(str_starts(s, STR("he")) && !str_starts(s, STR("hello!")));
     assert_true(str_ends(s, STR("lo")) && !str_ends(s, STR("xhello")));
     assert_str(str_trim(STR(" \t\r\nx y\v\f ")), "x y");
@@ -69,6 +71,40 @@ static void cut_splits_at_first_separator(void **state)
         assert_str(head, cases[i].head);
         assert_str(tail, cases[i].tail);
     }
+}
+
+static void next_gives_each_piece_and_nothing_behind_a_last_separator(void **state)
+{
+    static const struct {
+        const char *in, *pieces;
+    } cases[] = {
+        { "", "" },        { "a", "<a>" },         { "a/b", "<a><b>" }, { "a/b/", "<a><b>" },
+        { "/a", "<><a>" }, { "a//b", "<a><><b>" }, { "/", "<>" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct str rest = str_of(cases[i].in), piece;
+        char got[64] = "";
+
+        while (str_next(&rest, '/', &piece))
+            snprintf(got + strlen(got), sizeof got - strlen(got), "<%.*s>", STR_F(piece));
+        assert_string_equal(got, cases[i].pieces);
+    }
+    assert_false(str_next(&(struct str){ NULL, 0 }, '/', &(struct str){ 0 }));
+}
+
+static void percent_gives_the_byte_of_two_hex_digits(void **state)
+{
+    static const struct {
+        const char *in;
+        int want;
+    } cases[] = {
+        { "%20x", ' ' }, { "%fF", 255 }, { "%00", 0 }, { "%2", -1 },
+        { "%g0", -1 },   { "%0g", -1 },  { "20", -1 }, { "", -1 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(str_percent(str_of(cases[i].in)), cases[i].want);
 }
 
 static void integers_are_whole_and_in_range(void **state)
@@ -180,6 +216,8 @@ int main(void)
         cmocka_unit_test(parts_never_leave_the_slice),
         cmocka_unit_test(finding_gives_the_first_offset),
         cmocka_unit_test(cut_splits_at_first_separator),
+        cmocka_unit_test(next_gives_each_piece_and_nothing_behind_a_last_separator),
+        cmocka_unit_test(percent_gives_the_byte_of_two_hex_digits),
         cmocka_unit_test(integers_are_whole_and_in_range),
         cmocka_unit_test(distance_counts_letters_inserted_dropped_or_changed),
         cmocka_unit_test(hashes_depend_on_every_byte_and_on_the_length),

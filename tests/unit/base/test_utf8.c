@@ -189,6 +189,31 @@ static void shown_text_is_clean(void **state)
     }
 }
 
+static void only_a_byte_order_mark_in_front_is_skipped(void **state)
+{
+    assert_str(utf8_skip_bom(STR(UTF8_BOM "a")), "a");
+    assert_str(utf8_skip_bom(STR(UTF8_BOM UTF8_BOM)), UTF8_BOM);
+    assert_str(utf8_skip_bom(STR("a" UTF8_BOM)), "a" UTF8_BOM);
+    assert_str(utf8_skip_bom(STR("\xef\xbb")), "\xef\xbb");
+}
+
+static void places_count_lines_and_code_points_from_one(void **state)
+{
+    struct str text = STR("a\n\xc3\xa9z\r\n\nb");
+    static const struct {
+        size_t at;
+        uint32_t line, column;
+    } cases[] = { { 0, 1, 1 }, { 1, 1, 2 }, { 2, 2, 1 }, { 4, 2, 2 },
+                  { 7, 3, 1 }, { 8, 4, 1 }, { 99, 4, 2 } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct utf8_pos pos = utf8_pos(text, cases[i].at);
+
+        assert_int_equal(pos.line, cases[i].line);
+        assert_int_equal(pos.column, cases[i].column);
+    }
+}
+
 static void cleaning_hostile_text_takes_linear_time(void **state)
 {
     auto_buf in = BUF(4 << 20), out = BUF(4 << 20);
@@ -210,6 +235,8 @@ int main(void)
         cmocka_unit_test(cuts_do_not_split_a_code_point),
         cmocka_unit_test(invalid_bytes_become_replacement_characters),
         cmocka_unit_test(shown_text_is_clean),
+        cmocka_unit_test(only_a_byte_order_mark_in_front_is_skipped),
+        cmocka_unit_test(places_count_lines_and_code_points_from_one),
         cmocka_unit_test(cleaning_hostile_text_takes_linear_time),
     };
 

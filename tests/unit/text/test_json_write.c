@@ -144,6 +144,31 @@ static void canonical_form_sorts_keys_and_resolves_duplicates(void **state)
     }
 }
 
+static void values_are_equal_whatever_the_order_of_their_keys(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool equal;
+    } cases[] = {
+        { "{\"a\":1,\"b\":[2]}", "{ \"b\": [ 2 ], \"a\": 1 }", true },
+        { "{\"a\":0,\"a\":1}", "{\"a\":1}", true },
+        { "[1,2]", "[2,1]", false },
+        { "{\"a\":1}", "{\"a\":1,\"b\":null}", false },
+        { "1", "1.0", false },
+        { "\"1\"", "1", false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        auto_json a = { 0 }, b = { 0 };
+
+        assert_true(json_parse(&a, str_of(cases[i].a), NULL));
+        assert_true(json_parse(&b, str_of(cases[i].b), NULL));
+        assert_int_equal(json_equal(a.root, b.root), cases[i].equal);
+        assert_false(json_equal(a.root, NULL));
+    }
+    assert_true(json_equal(NULL, NULL));
+}
+
 static void the_writer_places_commas(void **state)
 {
     auto_json j = { 0 };
@@ -322,6 +347,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_so_that_they_read_back),
         cmocka_unit_test(values_are_copied_as_parsed),
         cmocka_unit_test(canonical_form_sorts_keys_and_resolves_duplicates),
+        cmocka_unit_test(values_are_equal_whatever_the_order_of_their_keys),
         cmocka_unit_test(the_writer_places_commas),
         cmocka_unit_test(the_writer_goes_64_levels_deep),
         cmocka_unit_test(misuse_of_the_writer_is_caught),
