@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "text/json_edit.h"
 
-#include <string.h>
-
-#include "base/arena.h"
-#include "text/json.h"
+#include "base/utf8.h"
 #include "text/json_tree.h"
-
-#define EMPTY_DOCUMENT STR("{}")
 
 /* How the text is laid out, seen from its first indented member. */
 struct style {
@@ -25,13 +20,6 @@ struct editing {
 };
 
 /* ---- the text around a place ---- */
-
-static size_t line_start(struct str text, size_t at)
-{
-    while (at && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
 
 static bool is_blank(char c)
 {
@@ -53,25 +41,23 @@ static size_t begin_of(const struct json_node *v)
 /* White space alone stands before `at` on its line. */
 static bool starts_line(struct str text, size_t at)
 {
-    return at > 0 && line_start(text, at) > 0 && skip_blanks(text, line_start(text, at)) >= at;
+    return at > 0 && edit_line_start(text, at) > 0 &&
+           skip_blanks(text, edit_line_start(text, at)) >= at;
 }
 
 static struct str indent_at(struct str text, size_t at)
 {
-    size_t from = line_start(text, at), to = from;
+    size_t from = edit_line_start(text, at), to = from;
 
     while (to < at && (text.p[to] == ' ' || text.p[to] == '\t'))
         to++;
-    return (struct str){ text.p + from, to - from };
+    return str_part(text, from, to);
 }
 
 static struct style style_of(struct str text, const struct json_node *root)
 {
-    struct style s = { .newline = STR("\n"), .unit = STR("  "), .lines = true };
-    size_t nl = str_find_char(text, '\n');
+    struct style s = { .newline = edit_newline(text), .unit = STR("  "), .lines = true };
 
-    if (nl != SIZE_MAX && nl && text.p[nl - 1] == '\r')
-        s.newline = STR("\r\n");
     if (!root->first)
         return s;
     s.lines = starts_line(text, begin_of(root->first));
@@ -155,7 +141,7 @@ static void put_value(struct editing *ed, yyjson_val *v, struct str indent, unsi
 
 static void put_text(struct editing *ed, size_t from, size_t to)
 {
-    buf_add(ed->out, (struct str){ ed->text.p + from, to - from });
+    buf_add(ed->out, str_part(ed->text, from, to));
 }
 
 static void put_child(struct editing *ed, const char *key, yyjson_val *v, struct str indent,
@@ -219,7 +205,7 @@ static void put_first(struct editing *ed, const struct json_node *parent, const 
                       yyjson_val *v)
 {
     size_t from = parent->start + 1, to = parent->end - 1;
-    struct str inner = { ed->text.p + from, to - from };
+    struct str inner = str_part(ed->text, from, to);
     struct str indent = indent_at(ed->text, begin_of(parent));
     bool bare = str_trim(inner).n == 0;
     /* A line comment may end at a carriage return, which goes with the blanks below. */
@@ -270,7 +256,7 @@ static void take_out(struct editing *ed, const struct json_node *v)
     size_t line_end = skip_blanks(ed->text, to);
 
     if (starts_line(ed->text, from) && line_end < ed->text.n && ed->text.p[line_end] == '\n') {
-        from = line_start(ed->text, from) - 1;
+        from = edit_line_start(ed->text, from) - 1;
         if (from && ed->text.p[from - 1] == '\r')
             from--;
         to = line_end;
@@ -297,7 +283,7 @@ static bool start(struct editing *ed, struct arena *a, struct str *text, struct 
 {
     struct str body = str_trim(*text);
 
-    if (str_is(body, "") || str_is(body, "\xef\xbb\xbf"))
+    if (!utf8_skip_bom(body).n)
         *text = arena_str(a, str_of(arena_printf(a, "%.*s{}\n", STR_F(body))));
     *ed = (struct editing){ .a = a, .text = *text, .out = out };
     ed->root = json_tree(a, *text, e);
@@ -310,14 +296,10 @@ static bool start(struct editing *ed, struct arena *a, struct str *text, struct 
 static bool wrong_kind(const struct editing *ed, const struct json_node *v, const char *what,
                        struct error *e)
 {
-    struct str before = str_upto(ed->text, v->start);
-    unsigned line = 1;
+    struct utf8_pos pos = utf8_pos(ed->text, v->start);
 
-    for (size_t i = 0; i < before.n; i++)
-        line += before.p[i] == '\n';
-    return error_set(e, ERR_INVALID, "line %u, column %zu: '%.*s' must be %s", line,
-                     before.n - line_start(ed->text, before.n) + 1,
-                     STR_F(v->key.n ? v->key : STR("the document")), what);
+    return error_set(e, ERR_INVALID, "line %u, column %u: '%.*s' must be %s", pos.line,
+                     pos.column, STR_F(v->key.n ? v->key : STR("the document")), what);
 }
 
 static struct json_node *child_at(const struct json_node *parent, const struct edit_step *step)
@@ -355,48 +337,21 @@ static struct json_node *walk(const struct editing *ed, struct edit_at at, size_
     return v;
 }
 
-static struct str canonical(struct arena *a, struct str json)
+static bool same(const struct editing *ed, const struct json_node *v, yyjson_val *value)
 {
-    auto_json j = { 0 };
-    auto_buf b = BUF(JSON_TREE_MAX_BYTES);
+    auto_json there = { 0 };
 
-    if (!json_parse_jsonc(&j, json, NULL))
-        return (struct str){ 0 };
-    json_put_canonical(&b, j.root);
-    return arena_str(a, buf_str(&b));
+    return json_parse_jsonc(&there, str_part(ed->text, v->start, v->end), NULL) &&
+           json_equal(there.root, value);
 }
 
-static bool same(struct editing *ed, const struct json_node *v, struct str value)
-{
-    struct str there = { ed->text.p + v->start, v->end - v->start };
-
-    return str_eq(canonical(ed->a, there), canonical(ed->a, value));
-}
-
-/* The value inside the objects that the last `left - 1` steps name. */
-static struct str nested(struct arena *a, struct edit_at at, size_t left, struct str value,
-                         bool in_array)
-{
-    auto_buf b = BUF(JSON_TREE_MAX_BYTES);
-
-    for (size_t i = at.n - left + 1; i < at.n; i++) {
-        buf_addc(&b, '{');
-        json_put_str(&b, str_of(at.v[i].key));
-        buf_addc(&b, ':');
-    }
-    buf_addz(&b, in_array ? "[" : "");
-    buf_add(&b, value);
-    buf_addz(&b, in_array ? "]" : "");
-    buf_fill(&b, '}', left - 1);
-    return arena_str(a, buf_str(&b));
-}
-
+/* The rest of the way is made along with the value. */
 static bool add_way(struct editing *ed, const struct json_node *parent, struct edit_at at,
-                    size_t left, struct str value, bool in_array, struct error *e)
+                    size_t left, struct str value, struct error *e)
 {
     auto_json j = { 0 };
 
-    if (!json_parse(&j, nested(ed->a, at, left, value, in_array), e))
+    if (!edit_nest(&j, at, left, value, e))
         return false;
     put_into(ed, parent, at.v[at.n - left].key, j.root);
     return buf_ok(ed->out, e);
@@ -415,8 +370,8 @@ bool json_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
         !json_parse(&j, value, e))
         return false;
     if (left)
-        return add_way(&ed, v, at, left, value, false, e);
-    if (same(&ed, v, value))
+        return add_way(&ed, v, at, left, value, e);
+    if (same(&ed, v, j.root))
         buf_add(out, text);
     else
         put_instead(&ed, v, j.root);
@@ -432,14 +387,13 @@ bool json_edit_append(struct buf *out, struct str text, struct edit_at at, struc
     struct json_node *v;
     size_t left;
 
-    if (!start(&ed, &a, &text, out, e) || !(v = walk(&ed, at, &left, e)))
+    if (!start(&ed, &a, &text, out, e) || !(v = walk(&ed, at, &left, e)) ||
+        !json_parse(&j, value, e))
         return false;
     if (left)
-        return add_way(&ed, v, at, left, value, true, e);
+        return add_way(&ed, v, at, left, str_of(arena_printf(&a, "[%.*s]", STR_F(value))), e);
     if (v->kind != JSON_NODE_ARRAY)
         return wrong_kind(&ed, v, "an array", e);
-    if (!json_parse(&j, value, e))
-        return false;
     put_into(&ed, v, NULL, j.root);
     return buf_ok(out, e);
 }
@@ -470,14 +424,10 @@ bool json_edit_remove(struct buf *out, struct str text, struct edit_at at, struc
 
     buf_add(&now, text);
     while (remove_one(&next, buf_str(&now), at, &failed)) {
-        struct buf swap = now;
-
         if (++n > JSON_EDIT_MAX_SAME)
             return error_set(e, ERR_LIMIT, "'%s' is there more than %u times",
                              at.v[at.n - 1].key ? at.v[at.n - 1].key : "", JSON_EDIT_MAX_SAME);
-
-        now = next;
-        next = swap;
+        buf_swap(&now, &next);
         buf_clear(&next);
         if (!at.v[at.n - 1].key)
             break;

@@ -10,7 +10,6 @@
 #ifndef SYM_TEXT_JSON_EDIT_H
 #define SYM_TEXT_JSON_EDIT_H
 
-#include "base/buf.h"
 #include "text/edit.h"
 
 /*

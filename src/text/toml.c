@@ -189,8 +189,7 @@ static bool is_bare(struct str key)
     for (size_t i = 0; i < key.n; i++) {
         char c = key.p[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '-'))
+        if (!(ascii_alnum(c) || c == '_' || c == '-'))
             return false;
     }
     return key.n > 0;
@@ -237,20 +236,6 @@ bool toml_fail(struct error *e, const struct toml_val *at, const char *fmt, ...)
     toml_put_path(&path, at);
     return error_set(e, ERR_INVALID, "%s'%.*s' %s", where,
                      STR_F(utf8_cut(buf_str(&path), MAX_PATH_TEXT)), text);
-}
-
-struct toml_pos toml_pos(struct str text, size_t offset)
-{
-    struct toml_pos pos = { .line = 1, .column = 1 };
-
-    text = str_upto(text, offset);
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '\n')
-            pos = (struct toml_pos){ .line = pos.line + 1, .column = 1 };
-        else if (((unsigned char)text.p[i] & 0xC0) != 0x80)
-            pos.column++;
-    }
-    return pos;
 }
 
 /* ---- checked reading ---- */

@@ -117,12 +117,6 @@ struct toml_val *toml_from_json(struct arena *a, yyjson_val *v, struct error *e)
 /* Appends the value as JSON; date-times as strings as written, inf and nan as null. */
 void toml_put_json(struct buf *b, const struct toml_val *v);
 
-/* Line and column (in code points), both from 1, of a byte offset. */
-struct toml_pos {
-    uint32_t line, column;
-};
-struct toml_pos toml_pos(struct str text, size_t offset);
-
 /* ---- reading; each accepts NULL and other kinds, and then answers "absent" ---- */
 
 struct toml_val *toml_get(const struct toml_val *table, const char *key);

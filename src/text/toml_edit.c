@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "text/toml.h"
-
-#define BOM "\xef\xbb\xbf"
 
 struct editing {
     struct arena *a;
@@ -26,13 +25,9 @@ struct editing {
 static bool start(struct editing *ed, struct arena *a, struct str text, struct buf *out,
                   struct error *e)
 {
-    size_t nl = str_find_char(text, '\n');
-
     *ed = (struct editing){
-        .a = a, .text = text, .newline = STR("\n"), .out = out, .out_n = out->n, .e = e
+        .a = a, .text = text, .newline = edit_newline(text), .out = out, .out_n = out->n, .e = e
     };
-    if (nl != SIZE_MAX && nl && text.p[nl - 1] == '\r')
-        ed->newline = STR("\r\n");
     ed->root = toml_parse(a, text, e);
     return ed->root != NULL;
 }
@@ -42,7 +37,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct editing *ed,
                                                        const char *fmt, ...)
 {
     size_t at = v->key_span.end ? v->key_span.start : v->span.start;
-    struct toml_pos pos = toml_pos(ed->text, at);
+    struct utf8_pos pos = utf8_pos(ed->text, at);
     auto_buf path = BUF(512);
     char what[256];
     va_list ap;
@@ -57,14 +52,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct editing *ed,
 
 static void put_text(struct editing *ed, size_t from, size_t to)
 {
-    buf_add(ed->out, (struct str){ ed->text.p + from, to - from });
-}
-
-static size_t line_start(struct str text, size_t at)
-{
-    while (at && text.p[at - 1] != '\n')
-        at--;
-    return at;
+    buf_add(ed->out, str_part(ed->text, from, to));
 }
 
 static size_t skip_blanks(struct str text, size_t at)
@@ -72,14 +60,6 @@ static size_t skip_blanks(struct str text, size_t at)
     while (at < text.n && (text.p[at] == ' ' || text.p[at] == '\t'))
         at++;
     return at;
-}
-
-/* Behind the line that `at` is in, its line break included. */
-static size_t line_end(struct str text, size_t at)
-{
-    size_t n = str_find_char(str_from(text, at), '\n');
-
-    return n == SIZE_MAX ? text.n : at + n + 1;
 }
 
 void toml_put_str(struct buf *out, struct str s)
@@ -100,8 +80,7 @@ void toml_put_key(struct buf *out, struct str key)
     bool bare = key.n > 0;
 
     for (size_t i = 0; i < key.n; i++)
-        bare &= (key.p[i] >= '0' && key.p[i] <= '9') || (key.p[i] >= 'A' && key.p[i] <= 'Z') ||
-                (key.p[i] >= 'a' && key.p[i] <= 'z') || key.p[i] == '_' || key.p[i] == '-';
+        bare &= ascii_alnum(key.p[i]) || key.p[i] == '_' || key.p[i] == '-';
     if (bare)
         buf_add(out, key);
     else
@@ -195,12 +174,12 @@ static void put_statement(struct editing *ed, const struct toml_val *section,
             last = v;
     }
     if (last) {
-        size_t from = line_start(ed->text, last->stmt);
+        size_t from = edit_line_start(ed->text, last->stmt);
 
-        indent = (struct str){ ed->text.p + from, skip_blanks(ed->text, from) - from };
+        indent = str_part(ed->text, from, skip_blanks(ed->text, from));
     }
     put_text(ed, 0, at);
-    if (at && ed->text.p[at - 1] != '\n' && !(at == 3 && str_starts(ed->text, STR(BOM))))
+    if (edit_line_start(ed->text, at) != at)
         buf_add(ed->out, ed->newline);
     buf_add(ed->out, indent);
     buf_add(ed->out, statement);
@@ -227,12 +206,11 @@ static void put_end(struct editing *ed, struct str header, struct str lines)
 {
     struct str t = ed->text;
     size_t n = ed->newline.n;
-    bool ended = t.n == 0 || t.p[t.n - 1] == '\n' || str_is(t, BOM);
-    bool spaced = t.n == 0 || str_is(t, BOM) ||
+    bool spaced = utf8_skip_bom(t).n == 0 ||
                   (t.n >= 2 * n && str_ends(t, ed->newline) && t.p[t.n - n - 1] == '\n');
 
     buf_add(ed->out, t);
-    if (!ended)
+    if (edit_line_start(t, t.n) != t.n)
         buf_add(ed->out, ed->newline);
     if (!spaced)
         buf_add(ed->out, ed->newline);
@@ -365,7 +343,7 @@ static void put_element(struct editing *ed, const struct toml_val *array, struct
     const struct toml_val *last = toml_at(array, toml_len(array) - 1);
     size_t tail = array->items.tail;
     bool comma = ed->text.p[tail - 1] == ',';
-    size_t from = line_start(ed->text, last->span.start);
+    size_t from = edit_line_start(ed->text, last->span.start);
     bool lines = from > array->span.start;
     size_t at = lines ? end_of_remark(ed->text, tail) : tail;
 
@@ -450,17 +428,17 @@ static void cut(struct cuts *c, size_t from, size_t to)
 /* Where the text of a table with a header begins: with an empty line before it. */
 static size_t before_header(struct str text, const struct toml_val *v)
 {
-    size_t from = line_start(text, v->span.start), up;
+    size_t from = edit_line_start(text, v->span.start), up;
 
     if (!from)
         return from;
-    up = line_start(text, from - 1);
-    return str_trim((struct str){ text.p + up, from - up }).n ? from : up;
+    up = edit_line_start(text, from - 1);
+    return str_trim(str_part(text, up, from)).n ? from : up;
 }
 
 static void cut_statement(struct editing *ed, struct cuts *c, const struct toml_val *v)
 {
-    cut(c, line_start(ed->text, v->stmt), line_end(ed->text, v->span.end));
+    cut(c, edit_line_start(ed->text, v->stmt), edit_line_end(ed->text, v->span.end));
 }
 
 /* A member of an inline table or an element, with one comma. */

@@ -13,7 +13,6 @@
 #ifndef SYM_TEXT_TOML_EDIT_H
 #define SYM_TEXT_TOML_EDIT_H
 
-#include "base/buf.h"
 #include "text/edit.h"
 
 /* Gives the key a value (TOML text of one value). The text stays as it is, to the byte, when an

@@ -12,7 +12,7 @@
 
 bool toml_lex_fail(struct toml_lex *x, size_t at, const char *fmt, ...)
 {
-    struct toml_pos pos = toml_pos(x->text, at);
+    struct utf8_pos pos = utf8_pos(x->text, at);
     char text[ERROR_MSG_MAX];
     va_list ap;
 
@@ -122,22 +122,13 @@ struct form {
     const char *name;
 };
 
-static int hex_digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool put_code_point(struct toml_lex *x, unsigned digits, struct buf *out)
 {
     size_t start = x->at - 2;
     uint32_t cp = 0;
 
     for (unsigned i = 0; i < digits; i++, x->at++) {
-        int d = hex_digit(toml_lex_peek(x));
+        int d = str_hex((char)toml_lex_peek(x));
 
         if (d < 0)
             return toml_lex_fail(x, start, "'\\%c' needs %u hexadecimal digits",
@@ -275,8 +266,7 @@ bool toml_lex_string(struct toml_lex *x, struct str *ret)
 
 static bool is_key_byte(int c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-';
+    return ascii_alnum(c) || c == '_' || c == '-';
 }
 
 bool toml_lex_key(struct toml_lex *x, struct toml_part *ret)

@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/utf8.h"
 #include "text/yaml_json.h"
 
-#define BOM        "\xef\xbb\xbf"
 #define UNIT_MAX   8
 #define INDENT_MAX 200 /* a mapping that stands further right is no hand's work */
 
@@ -27,25 +26,7 @@ struct editing {
 
 static void put_text(struct editing *ed, size_t from, size_t to)
 {
-    buf_add(ed->out, (struct str){ ed->text.p + from, to - from });
-}
-
-/* A byte order mark belongs to no line. */
-static size_t line_start(struct str text, size_t at)
-{
-    size_t first = str_starts(text, STR(BOM)) ? sizeof BOM - 1 : 0;
-
-    while (at > first && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
-
-/* Behind the line that `at` is in, its line break included. */
-static size_t line_end(struct str text, size_t at)
-{
-    size_t n = str_find_char(str_from(text, at), '\n');
-
-    return n == SIZE_MAX ? text.n : at + n + 1;
+    buf_add(ed->out, str_part(ed->text, from, to));
 }
 
 /* Without line breaks and blanks that libyaml counts to a text over several lines. */
@@ -60,22 +41,20 @@ static size_t trimmed_end(struct str text, const struct yaml *v)
 
 static size_t indent_of(struct str text, const struct yaml *map)
 {
-    return map->first->key_start - line_start(text, map->first->key_start);
+    return map->first->key_start - edit_line_start(text, map->first->key_start);
 }
 
 __attribute__((format(printf, 3, 4))) static bool fail(struct editing *ed, size_t at,
                                                        const char *fmt, ...)
 {
-    size_t line = 1, from = line_start(ed->text, at);
+    struct utf8_pos pos = utf8_pos(ed->text, at);
     char what[256];
     va_list ap;
 
-    for (size_t i = 0; i < at; i++)
-        line += ed->text.p[i] == '\n';
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    return error_set(ed->e, ERR_INVALID, "line %zu, column %zu: %s", line, at - from + 1, what);
+    return error_set(ed->e, ERR_INVALID, "line %u, column %u: %s", pos.line, pos.column, what);
 }
 
 /* The first nested mapping shows how far a level is moved in. */
@@ -97,13 +76,9 @@ static size_t unit_of(struct str text, const struct yaml *root)
 static bool start(struct editing *ed, struct arena *a, struct str text, struct buf *out,
                   struct error *e)
 {
-    size_t nl = str_find_char(text, '\n');
-
     *ed = (struct editing){
-        .a = a, .text = text, .newline = STR("\n"), .out = out, .out_n = out->n, .e = e
+        .a = a, .text = text, .newline = edit_newline(text), .out = out, .out_n = out->n, .e = e
     };
-    if (nl != SIZE_MAX && nl && text.p[nl - 1] == '\r')
-        ed->newline = STR("\r\n");
     ed->root = yaml_parse_exact(a, text, e);
     if (ed->root)
         ed->unit = unit_of(text, ed->root);
@@ -190,7 +165,7 @@ static bool is_reserved(struct str s)
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '/';
+    return ascii_letter(c) || c == '_' || c == '/';
 }
 
 static void put_string(struct buf *out, struct str s)
@@ -198,8 +173,7 @@ static void put_string(struct buf *out, struct str s)
     bool bare = s.n && is_letter(s.p[0]) && !is_reserved(s);
 
     for (size_t i = 0; i < s.n; i++)
-        bare &= is_letter(s.p[i]) || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' ||
-                s.p[i] == '.';
+        bare &= is_letter(s.p[i]) || ascii_digit(s.p[i]) || s.p[i] == '-' || s.p[i] == '.';
     if (bare)
         buf_add(out, s);
     else
@@ -256,7 +230,7 @@ static void put_members(struct editing *ed, yyjson_val *map, size_t indent)
 
 static bool is_empty_map(struct editing *ed, const struct yaml *v)
 {
-    struct str written = { ed->text.p + v->start, v->end - v->start };
+    struct str written = str_part(ed->text, v->start, v->end);
 
     if (yaml_is_null(v))
         return true;
@@ -277,7 +251,7 @@ static bool check_map(struct editing *ed, const struct yaml *v)
     if (v->flow)
         return fail(ed, v->start,
                     "'%s' is written in braces; write it in block style, one key a line", name);
-    from = line_start(ed->text, v->first->key_start);
+    from = edit_line_start(ed->text, v->first->key_start);
     for (size_t i = from; i < v->first->key_start; i++)
         if (ed->text.p[i] != ' ' || i - from > INDENT_MAX)
             return fail(ed, v->first->key_start,
@@ -314,7 +288,7 @@ static const struct yaml *walk(struct editing *ed, struct edit_at at, size_t *le
 static void put_lines_before(struct editing *ed, size_t from, size_t at)
 {
     put_text(ed, from, at);
-    if (at && ed->text.p[at - 1] != '\n' && !(at == 3 && str_starts(ed->text, STR(BOM))))
+    if (edit_line_start(ed->text, at) != at)
         buf_add(ed->out, ed->newline);
 }
 
@@ -326,7 +300,7 @@ static void put_behind_last(struct editing *ed, const struct yaml *map, struct s
 
     while (last->next)
         last = last->next;
-    at = line_end(ed->text, trimmed_end(ed->text, last));
+    at = edit_line_end(ed->text, trimmed_end(ed->text, last));
     put_lines_before(ed, 0, at);
     put_member(ed, key, v, indent_of(ed->text, map));
     put_text(ed, at, ed->text.n);
@@ -352,29 +326,25 @@ static void put_root(struct editing *ed, struct str key, yyjson_val *v)
 /* Into a mapping that is null or {}: that goes, and what stands behind it on its line stays. */
 static void put_first(struct editing *ed, const struct yaml *map, struct str key, yyjson_val *v)
 {
-    size_t from = map->start, at = line_end(ed->text, map->end);
+    size_t from = map->start, at = edit_line_end(ed->text, map->end);
 
     while (from > map->key_end && ed->text.p[from - 1] == ' ')
         from--;
     put_text(ed, 0, from);
     put_lines_before(ed, map->end, at);
-    put_member(ed, key, v, map->key_start - line_start(ed->text, map->key_start) + ed->unit);
+    put_member(ed, key, v,
+               map->key_start - edit_line_start(ed->text, map->key_start) + ed->unit);
     put_text(ed, at, ed->text.n);
 }
 
 static bool equal(const struct yaml *v, yyjson_val *value)
 {
-    auto_buf there = BUF(16 * YAML_MAX_BYTES), given = BUF(16 * YAML_MAX_BYTES);
-    auto_buf sorted = BUF(16 * YAML_MAX_BYTES);
+    auto_buf there = BUF(16 * YAML_MAX_BYTES);
     struct jw w = jw_to(&there);
     auto_json j = { 0 };
 
     yaml_put_json(&w, v);
-    if (!json_parse(&j, buf_str(&there), NULL))
-        return false;
-    json_put_canonical(&sorted, j.root);
-    json_put_canonical(&given, value);
-    return str_eq(buf_str(&sorted), buf_str(&given));
+    return json_parse(&j, buf_str(&there), NULL) && json_equal(j.root, value);
 }
 
 static bool put_instead(struct editing *ed, const struct yaml *old, yyjson_val *v)
@@ -383,7 +353,7 @@ static bool put_instead(struct editing *ed, const struct yaml *old, yyjson_val *
     size_t end = trimmed_end(ed->text, old);
 
     if (old->kind != YAML_SCALAR && !old->flow && old->first) {
-        size_t indent = old->start - line_start(ed->text, old->start);
+        size_t indent = old->start - edit_line_start(ed->text, old->start);
 
         if (old->kind != YAML_LIST || !json_is_arr(v) || !json_len(v))
             return fail(ed, old->start, "'%s' is not of the kind that is needed", old->key.p);
@@ -406,22 +376,6 @@ static bool put_instead(struct editing *ed, const struct yaml *old, yyjson_val *
     return true;
 }
 
-/* The value inside the mappings that the last `left - 1` steps name. */
-static bool nest(struct editing *ed, struct edit_at at, size_t left, struct str value,
-                 struct json *ret)
-{
-    auto_buf b = BUF(YAML_MAX_BYTES);
-
-    for (size_t i = at.n - left + 1; i < at.n; i++) {
-        buf_addc(&b, '{');
-        json_put_str(&b, str_of(at.v[i].key));
-        buf_addc(&b, ':');
-    }
-    buf_add(&b, value);
-    buf_fill(&b, '}', left - 1);
-    return buf_ok(&b, ed->e) && json_parse(ret, buf_str(&b), ed->e);
-}
-
 bool yaml_edit_set(struct buf *out, struct str text, struct edit_at at, struct str value,
                    struct error *e)
 {
@@ -441,7 +395,7 @@ bool yaml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
     }
     if (!left)
         return put_instead(&ed, v, given.root) && finish(&ed, at);
-    if (!nest(&ed, at, left, value, &whole))
+    if (!edit_nest(&whole, at, left, value, e))
         return false;
     key = str_of(at.v[at.n - left].key);
     if (v == ed.root && is_empty_map(&ed, v))
@@ -457,8 +411,8 @@ bool yaml_edit_set(struct buf *out, struct str text, struct edit_at at, struct s
 
 static void take_out(struct editing *ed, const struct yaml *parent, const struct yaml *v)
 {
-    size_t from = line_start(ed->text, v->key_start);
-    size_t to = line_end(ed->text, trimmed_end(ed->text, v));
+    size_t from = edit_line_start(ed->text, v->key_start);
+    size_t to = edit_line_end(ed->text, trimmed_end(ed->text, v));
     size_t colon = parent->key_end;
 
     if (parent == ed->root || parent->first->next) {

@@ -12,7 +12,6 @@
 #ifndef SYM_TEXT_YAML_EDIT_H
 #define SYM_TEXT_YAML_EDIT_H
 
-#include "base/buf.h"
 #include "text/edit.h"
 
 /*

@@ -6,6 +6,7 @@
 #include "../check.h"
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "text/edit.h"
 
 struct edit_row {
@@ -26,11 +27,7 @@ static inline struct edit_at way(struct arena *a, const char *dotted)
     size_t n = 0;
     int64_t index;
 
-    while (rest.n) {
-        if (!str_cut(rest, '.', &head, &rest)) {
-            head = rest;
-            rest = STR("");
-        }
+    while (str_next(&rest, '.', &head)) {
         if (str_to_int(head, 0, 100, &index))
             v[n].index = (size_t)index;
         else

@@ -103,6 +103,8 @@ static void a_value_goes_with_its_comma_and_line(void **state)
         { "all of one name", "{\"a\": 1, \"b\": 2, \"a\": 3}", "a", "", "{\"b\": 2}" },
         { "an element", "{\"a\": [1, 2, 3]}", "a.0", "", "{\"a\": [2, 3]}" },
         { "absent", "{\"a\": 1}", "x.y", "", "{\"a\": 1}" },
+        { "behind a byte order mark", UTF8_BOM "{\n  \"a\": 1\n}\n", "a", "",
+          UTF8_BOM "{\n}\n" },
         { "of another kind", "{\"a\": 1}", "a.y", "", "{\"a\": 1}" },
     };
 

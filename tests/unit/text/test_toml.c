@@ -209,8 +209,6 @@ static void lines_count_from_one_whatever_ends_them(void **state)
     assert_int_equal(toml_at(list, 1)->line, 7);
     assert_int_equal(toml_at(toml_get(root, "jobs"), 1)->line, 11);
     assert_int_equal(toml_get(parse(&a, "a = '''\n\n'''\nb = 1"), "b")->line, 4);
-    assert_int_equal(toml_pos(STR("a\n\xc3\xa9z"), 4).line, 2);
-    assert_int_equal(toml_pos(STR("a\n\xc3\xa9z"), 4).column, 2);
 }
 
 /* ---- what is refused ---- */

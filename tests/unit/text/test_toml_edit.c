@@ -113,6 +113,10 @@ static void what_is_removed_goes_whole(void **state)
         { "a table of an array", "[[x]]\na = 1\n\n[[x]]\nb = 2\n", "x.0", "",
           "\n[[x]]\nb = 2\n" },
         { "absent", "a = 1\n", "b.c", "", "a = 1\n" },
+        { "the first key behind a byte order mark", UTF8_BOM "a = 1\nb = 2\n", "a", "",
+          UTF8_BOM "b = 2\n" },
+        { "the first table behind one", UTF8_BOM "[s]\na = 1\n[t]\n", "s", "",
+          UTF8_BOM "[t]\n" },
     };
 
     check_edits(remove_at, rows, ARRAY_LEN(rows));
