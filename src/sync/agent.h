@@ -103,6 +103,12 @@ struct agent_hooks {
     const char *note;                       /* said whenever they are registered */
 };
 
+/* A file for MCP servers alone: the agent may refuse it without the container, so that stays,
+ * empty or not. */
+#define MCP_ONLY_PROJECT 1u
+#define MCP_ONLY_USER    2u
+#define MCP_ONLY         (MCP_ONLY_PROJECT | MCP_ONLY_USER)
+
 struct agent {
     const char *name;  /* in config.toml and on the command line */
     const char *title; /* for people */
@@ -114,6 +120,7 @@ struct agent {
     struct sync_shape shape[SHAPE_MAX]; /* ends with key NULL, or full */
     const char *const *args;            /* ends with NULL */
     bool lock_dir;                      /* of the user file (security.md 3.6) */
+    unsigned mcp_only;                  /* MCP_ONLY_*: of which of its files that is true */
     /* Directories of skills (SY-12): the one in a project, and the user's, which is never
      * written. The same directory may be several agents'. */
     struct sync_path skills, user_skills;

@@ -272,11 +272,49 @@ static bool is_ours(yyjson_val *entry)
     return false;
 }
 
+static size_t count_of(struct str text, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == c;
+    return n;
+}
+
+/* Each comment of the three formats has one of these, and no container's key does. */
+static bool has_fewer_comments(struct str text, struct str than)
+{
+    return count_of(text, '/') < count_of(than, '/') ||
+           count_of(text, '#') < count_of(than, '#');
+}
+
+/* Appends the text without a container that holds nothing, or as it is. */
+static bool drop_empty(const struct entry_place *p, struct str text, struct buf *out,
+                       struct error *e)
+{
+    auto_buf without = BUF(out->max);
+    auto_json j = { 0 };
+    yyjson_val *of;
+
+    if (!document_read(p->format, text, &j, e))
+        return false;
+    of = p->container && !p->keeps_container ? json_get(j.root, p->container) : NULL;
+    if (json_is_obj(of) && json_len(of) == 0) {
+        if (!document_remove(p->format, &without, text, EDIT_AT({ p->container }), e))
+            return false;
+        if (!has_fewer_comments(buf_str(&without), text))
+            text = buf_str(&without);
+    }
+    buf_add(out, text);
+    return buf_ok(&without, e) && buf_ok(out, e);
+}
+
 bool sync_entry_take(const struct entry_place *p, struct str text, struct buf *out,
                      const char **ret_what, struct error *e)
 {
     struct edit_at at =
         p->container ? EDIT_AT({ p->container }, { SYNC_ENTRY }) : EDIT_AT({ SYNC_ENTRY });
+    auto_buf without = BUF(out->max);
     auto_json j = { 0 };
     yyjson_val *of;
     size_t before = out->n;
@@ -290,6 +328,7 @@ bool sync_entry_take(const struct entry_place *p, struct str text, struct buf *o
         return buf_ok(out, e);
     }
     *ret_what = REMOVED;
-    return document_remove(p->format, out, text, at, e) &&
+    return document_remove(p->format, &without, text, at, e) && buf_ok(&without, e) &&
+           drop_empty(p, buf_str(&without), out, e) &&
            document_same_but(p->format, text, str_from(buf_str(out), before), at, e);
 }

@@ -25,10 +25,12 @@ struct entry {
 bool sync_entry_put(const struct entry *t, struct str text, struct buf *out,
                     const char **ret_what, struct error *e);
 
-/* Takes it out of the container (NULL: the root) when it is one that runs a symposium. */
+/* Takes it out of the container (NULL: the root) when it is one that runs a symposium. A
+ * container that is left with nothing, not even a comment, goes too, unless it is to stay. */
 struct entry_place {
     enum sync_format format;
     const char *container;
+    bool keeps_container;
 };
 bool sync_entry_take(const struct entry_place *p, struct str text, struct buf *out,
                      const char **ret_what, struct error *e);

@@ -154,9 +154,11 @@ static void plan_put(struct sync_plan *p, const struct sync_job *job, const stru
 /* Under both of its names: whoever chose the other one since should not keep an old entry. */
 static void plan_drop(struct sync_plan *p, const struct sync_job *job, const struct agent *g)
 {
-    struct entry_place place = { g->format, g->container };
     const char *path = job->project ? sync_path_of(p->a, job->env, g->project) : NULL;
     bool in_user_file = !path;
+    struct entry_place place = { g->format, g->container,
+                                 (g->mcp_only &
+                                  (in_user_file ? MCP_ONLY_USER : MCP_ONLY_PROJECT)) != 0 };
 
     if (!path)
         path = sync_path_of(p->a, job->env, g->user);

@@ -307,14 +307,23 @@ static void only_what_runs_a_symposium_is_taken_out(void **state) /* SY-9 */
         { SYNC_JSON, NULL, "{\"symposium\": {\"command\": \"x\", \"args\": [\"mcp-serve\"]}}",
           "{}" },
         { SYNC_JSON, "mcp", "{\"mcp\": {\"symposium\": {\"command\": [\"symposium\"]}}}",
-          "{\"mcp\": {}}" },
+          "{}" },
         { SYNC_TOML, "mcp_servers",
           "a = 1\n\n[mcp_servers.symposium]\ncommand = "
           "'symposium'\n[mcp_servers.symposium.env]\n"
           "B = '1'\n\n[c]\n",
           "a = 1\n\n[c]\n" },
         { SYNC_YAML, "extensions", "extensions:\n  symposium:\n    cmd: symposium\na: 1\n",
-          "extensions: {}\na: 1\n" },
+          "a: 1\n" },
+        { SYNC_YAML, "extensions", "a: 1\nextensions:\n  symposium:\n    cmd: symposium\n",
+          "a: 1\n" },
+        { SYNC_YAML, "extensions",
+          "extensions:\n  # mine\n  symposium:\n    cmd: symposium\na: 1\n",
+          "  # mine\na: 1\n" },
+        { SYNC_JSON, "mcp",
+          "{\n  \"a\": 1,\n  \"mcp\": {\n    // mine\n    \"symposium\": {\"command\": "
+          "\"symposium\"}\n  }\n}\n",
+          "{\n  \"a\": 1,\n  \"mcp\": {\n    // mine\n  }\n}\n" },
         { SYNC_JSON, "mcpServers",
           "{\"mcpServers\": {\"symposium\": {\"command\": \"npx\", \"args\": [\"x\"]}}}",
           NULL },
@@ -332,6 +341,44 @@ static void only_what_runs_a_symposium_is_taken_out(void **state) /* SY-9 */
         assert_true(sync_entry_take(&p, str_of(rows[i].before), &out, &done, NULL));
         assert_str(buf_str(&out), rows[i].after ? rows[i].after : rows[i].before);
         assert_int_equal(done != NULL, rows[i].after != NULL);
+    }
+}
+
+/* Put in and taken out again, a text is what it was, byte by byte. */
+static void a_container_that_we_made_goes_with_our_entry(void **state) /* SY-9 */
+{
+    static const struct {
+        const char *agent, *before;
+        const char *after; /* NULL: as before */
+    } rows[] = {
+        { "claude", "{\n  \"a\": 1\n}\n", NULL },
+        { "claude", "{\"a\": 1}", NULL },
+        { "claude", "{}", "{\n}" },
+        { "codex", "a = 1\n", NULL },
+        { "codex", "a = 1\n\n[b]\nc = 2\n", NULL },
+        { "gemini", "{\r\n\t\"a\": [1]\r\n}\r\n", NULL },
+        { "goose", "a: 1\n", NULL },
+        { "goose", "# x\na: 1\nb:\n  - 2\n", NULL },
+        { "opencode", "{\n  // x\n  \"a\": 1, // y\n}\n", NULL },
+        { "opencode", "{\"$schema\": \"x\"}\n", NULL },
+        { "qwen", "{\n  \"a\": {\"mcpServers\": {}}\n}\n", NULL },
+        { "opencode", "{\"mcp\": {\"b\": 1}}\n", NULL },
+        { "copilot", "{}", "{\n  \"mcpServers\": {\n  }\n}" }, /* it refuses a file without */
+        { "vscode", "{\"inputs\": []}", "{\"inputs\": [], \"servers\": {}}" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct agent *g = agent_find(str_of(rows[i].agent));
+        struct entry t = { g, &env, "symposium", 130 };
+        struct entry_place p = { g->format, g->container, g->mcp_only & MCP_ONLY_USER };
+        auto_buf with = BUF(1 << 16), out = BUF(1 << 16);
+        const char *done;
+        struct error e = { 0 };
+
+        if (!sync_entry_put(&t, str_of(rows[i].before), &with, &done, &e) ||
+            !sync_entry_take(&p, buf_str(&with), &out, &done, &e))
+            fail_msg("%s %s: %s", rows[i].agent, rows[i].before, e.msg);
+        assert_str(buf_str(&out), rows[i].after ? rows[i].after : rows[i].before);
     }
 }
 
@@ -363,6 +410,7 @@ int main(void)
         TEST(variables_are_carried),
         TEST(a_wrong_container_is_an_error_with_its_place),
         TEST(only_what_runs_a_symposium_is_taken_out),
+        TEST(a_container_that_we_made_goes_with_our_entry),
         TEST(the_command_is_the_name_only_where_that_is_this_program),
     };
 

@@ -461,16 +461,14 @@ static void entries_in_former_places_go(void **state) /* SY-9 */
     } rows[] = {
         { "ws/.claude/settings.json",
           "{\"mcpServers\": {\"symposium\": {\"command\": \"symposium\"}}, \"hooks\": {}}",
-          "{\"mcpServers\": {}, \"hooks\": {}}" },
+          "{\"hooks\": {}}" },
         { "home/.claude/settings.json",
-          "{\"mcpServers\": {\"symposium\": {\"command\": \"cargo-agents\"}}}",
-          "{\"mcpServers\": {}}" },
+          "{\"mcpServers\": {\"symposium\": {\"command\": \"cargo-agents\"}}}", "{}" },
         { "ws/.vscode/mcp.json",
           "{\"symposium\": {\"command\": \"symposium\"}, \"mcpServers\": {\"symposium\": "
           "{\"command\": \"symposium\"}, \"b\": {}}, \"servers\": {}}",
           "{\"mcpServers\": {\"b\": {}}, \"servers\": {}}" },
-        { "ws/.goose/config.yaml", "extensions:\n  symposium:\n    cmd: symposium\n",
-          "extensions: {}\n" },
+        { "ws/.goose/config.yaml", "extensions:\n  symposium:\n    cmd: symposium\n", "" },
     };
     struct sync_job job = job_of("kiro", true);
     struct sync_report r;
