@@ -190,11 +190,10 @@ static void run(struct fetching *f);
 static bool read_outcome(struct fetching *f, const struct run_result *result,
                          const struct error *why, struct known *ret, struct error *e)
 {
-    if (why && why->kind == ERR_NOT_FOUND)
-        return error_set(e, ERR_NOT_FOUND, "%s; only what is in cargo's caches can be used",
-                         why->msg);
-    if (why)
-        return error_set(e, why->kind, "%s", why->msg);
+    if (why) {
+        *e = *why;
+        return false;
+    }
     if (result->code != 0)
         return tool_failure(result, "cargo fetch", e);
     if (!read_choice(f, ret, e))
@@ -226,7 +225,11 @@ static void run(struct fetching *f)
 {
     const char **argv = ARENA_ARRAY(&f->arena, const char *, 3);
     struct run_opts opts = {
-        .argv = argv, .env = f->tool->env, .cwd = f->dir, .timeout_ms = FETCH_TIMEOUT_MS
+        .argv = argv,
+        .env = f->tool->env,
+        .cwd = f->dir,
+        .timeout_ms = FETCH_TIMEOUT_MS,
+        .install = INSTALL_CARGO,
     };
     auto_arena a = ARENA;
     struct error e = { 0 };

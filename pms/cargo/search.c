@@ -49,7 +49,6 @@ static void put_hits(struct jw *w, struct str out)
     jw_end(w);
 }
 
-/* Whatever is wrong, the index was not reached (PM-17). */
 static void on_searched(void *ctx, const struct run_result *result, const struct error *why)
 {
     struct request *r = ctx;
@@ -68,7 +67,6 @@ static void on_searched(void *ctx, const struct run_result *result, const struct
             return;
         }
     }
-    e.kind = ERR_CLOSED;
     request_fail(r, &e);
 }
 
@@ -77,7 +75,11 @@ void tool_search(struct tool *t, struct request *r, struct str query)
     const char **argv = ARENA_ARRAY(&r->arena, const char *, 7);
     /* Not in the workspace: cargo would read its configuration. */
     struct run_opts opts = {
-        .argv = argv, .env = t->env, .cwd = "/", .timeout_ms = SEARCH_TIMEOUT_MS
+        .argv = argv,
+        .env = t->env,
+        .cwd = "/",
+        .timeout_ms = SEARCH_TIMEOUT_MS,
+        .install = INSTALL_CARGO,
     };
 
     argv[0] = t->program;

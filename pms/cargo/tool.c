@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/casefold.h"
 #include "base/mem.h"
 #include "base/path.h"
 
 /* Nobody sits at a terminal: nothing is asked, and messages are plain text. */
 static const char *const settings[] = {
-    "CARGO_TERM_COLOR=never",
-    "CARGO_TERM_PROGRESS_WHEN=never",
-    "GIT_TERMINAL_PROMPT=0",
-    "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh",
+    "CARGO_TERM_COLOR=never", "CARGO_TERM_PROGRESS_WHEN=never",
+    "CARGO_NET_RETRY=0", /* whoever asks us tries again (PM-5); both would make sixteen tries */
+    "GIT_TERMINAL_PROMPT=0",  "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh",
 };
 
 static bool is_replaced(const char *entry)
@@ -88,6 +88,7 @@ void tool_free(struct tool *t)
     free(t);
 }
 
+/* Only what names the network is one of its failures: those are asked again. */
 static enum err_kind kind_of(struct str err)
 {
     static const struct {
@@ -96,18 +97,42 @@ static enum err_kind kind_of(struct str err)
     } signs[] = {
         { "no matching package", ERR_NOT_FOUND },
         { "failed to select a version", ERR_NOT_FOUND },
+        { "got 404", ERR_NOT_FOUND },
+        { "got 410", ERR_NOT_FOUND },
         { "no token found", ERR_DENIED },
         { "cargo login", ERR_DENIED },
         { "failed to authenticate", ERR_DENIED },
         { "authentication required", ERR_DENIED },
         { "got 401", ERR_DENIED },
         { "got 403", ERR_DENIED },
+        { "got 429", ERR_CLOSED },
+        { "got 5", ERR_CLOSED },
+        { "could not resolve", ERR_CLOSED },
+        { "couldn't resolve", ERR_CLOSED },
+        { "failed to resolve", ERR_CLOSED },
+        { "could not connect", ERR_CLOSED },
+        { "couldn't connect", ERR_CLOSED },
+        { "failed to connect", ERR_CLOSED },
+        { "connection ", ERR_CLOSED }, /* refused, reset, closed, timed out */
+        { "timed out", ERR_CLOSED },
+        { "timeout", ERR_CLOSED },
+        { "unreachable", ERR_CLOSED },
+        { "no route to host", ERR_CLOSED },
+        { "network", ERR_CLOSED },
+        { "connect error", ERR_CLOSED }, /* SSL's */
+        { "empty reply", ERR_CLOSED },
+        { "failure when receiving", ERR_CLOSED },
+        { "transferred a partial file", ERR_CLOSED },
+        { "early eof", ERR_CLOSED },
+        { "error sending request", ERR_CLOSED },
     };
+    auto_buf folded = BUF(4 * RUN_MAX_STDERR);
 
+    casefold_put(&folded, err);
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-        if (str_find(err, str_of(signs[i].sign)) != SIZE_MAX)
+        if (str_find(buf_str(&folded), str_of(signs[i].sign)) != SIZE_MAX)
             return signs[i].kind;
-    return ERR_CLOSED;
+    return ERR_PROTOCOL;
 }
 
 /* Cargo says "error: what failed", then a chain of causes; what stands behind the last "Caused
@@ -133,7 +158,7 @@ bool tool_failure(const struct run_result *result, const char *what, struct erro
     if (str_starts(first, STR("error: ")))
         first = str_from(first, 7);
     if (first.n == 0)
-        return error_set(e, ERR_CLOSED, "%s failed and did not say why", what);
+        return error_set(e, ERR_PROTOCOL, "%s failed and did not say why", what);
     error_set(e, kind_of(result->err), "%s: %.*s", what, STR_F(first));
     if (cause.n)
         error_set(e, e->kind, "%s: %.*s (%.*s)", what, STR_F(first), STR_F(cause));

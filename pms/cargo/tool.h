@@ -23,10 +23,12 @@ void tool_free(struct tool *t);
  * what the workspace configures for cargo does not count. *what is what cargo chose, valid
  * during the call; NULL with `why`:
  *
- *   ERR_NOT_FOUND  no such package or version; or there is no cargo
+ *   ERR_NOT_FOUND  no such package or version
  *   ERR_DENIED     a registry or repository wants credentials
  *   ERR_CLOSED     the network failed, or the program ends
- *   ERR_TIMEOUT, ERR_LIMIT, ERR_SYS
+ *   ERR_PROTOCOL   cargo failed for another reason
+ *   ERR_SYS        with ENOPKG there is no cargo (run.h)
+ *   ERR_TIMEOUT, ERR_LIMIT
  *
  * May be called from inside. The need's texts must live until then.
  */

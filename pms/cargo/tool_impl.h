@@ -5,6 +5,8 @@
 
 #include "tool.h"
 
+#define INSTALL_CARGO "install Rust, or name a cargo in SYMPOSIUM_CARGO"
+
 struct tool {
     const struct session *session;
     char *home;

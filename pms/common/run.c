@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "common/run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -178,6 +179,20 @@ static void show_progress(const char *text)
         file_write_all(STDERR_FILENO, buf_str(&line), NULL);
 }
 
+/* No answer about what was asked for, and asking again does not mend it (PM-5). */
+static void explain_start(struct run *r)
+{
+    bool missing = r->why.kind == ERR_NOT_FOUND && file_is_dir(r->opts.cwd);
+    const char *install = missing ? r->opts.install : NULL;
+    auto_buf text = BUF(ERROR_MSG_MAX);
+
+    buf_addz(&text, r->why.msg);
+    error_set(&r->why, ERR_PROTOCOL, "%s%s%s", buf_z(&text), install ? "; " : "",
+              install ? install : "");
+    r->why.kind = ERR_SYS;
+    r->why.sys = missing ? ENOPKG : 0;
+}
+
 static void start(struct run *r)
 {
     static const struct child_ops ops = { .on_bytes = on_bytes, .on_exit = on_exit_seen };
@@ -190,6 +205,7 @@ static void start(struct run *r)
     r->child = child_start(r->request->session->loop, &opts, &ops, r, &r->why);
     if (!r->child) {
         r->failed = true;
+        explain_start(r);
         finish(r);
         return;
     }

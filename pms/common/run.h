@@ -21,6 +21,9 @@ struct run_opts {
     /* For a person who waits, "fetching serde 1.0.219 (cargo fetch)": a line of stderr of its
      * own, with PROGRESS_PREFIX, when the command starts. NULL: none. */
     const char *progress;
+    /* What a person does about it where the program is missing: "install Rust". NULL: nothing
+     */
+    const char *install;
 };
 
 #define PROGRESS_PREFIX "progress: "
@@ -33,8 +36,9 @@ struct run_result {
 
 /*
  * Once, never from inside run_command(). `why` NULL: the command ended by itself, whatever its
- * code. Else it could not be started (ERR_NOT_FOUND, ERR_SYS), took too long (ERR_TIMEOUT),
- * wrote too much (ERR_LIMIT) or the program ends (ERR_CLOSED); nothing of its group is left.
+ * code. Else it is not installed (ERR_SYS with ENOPKG: -32005) or could not be started
+ * (ERR_SYS), took too long (ERR_TIMEOUT), wrote too much (ERR_LIMIT) or the program ends
+ * (ERR_CLOSED); nothing of its group is left.
  * *result is valid during the call in every case.
  */
 typedef void (*run_fn)(void *ctx, const struct run_result *result, const struct error *why);

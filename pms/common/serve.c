@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "common/serve.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,9 +107,9 @@ void request_reply(struct request *r, struct str json)
     drop(o);
 }
 
-static int64_t code_of(enum err_kind kind)
+static int64_t code_of(const struct error *why)
 {
-    switch (kind) {
+    switch (why->kind) {
     case ERR_NOT_FOUND:
         return PMS_NOT_FOUND;
     case ERR_TIMEOUT:
@@ -119,9 +120,10 @@ static int64_t code_of(enum err_kind kind)
         return PMS_INVALID_INPUT;
     case ERR_DENIED:
         return PMS_AUTH_REQUIRED;
+    case ERR_SYS:
+        return why->sys == ENOPKG ? PMS_NO_PROGRAM : RPC_INTERNAL_ERROR;
     case ERR_NONE:
     case ERR_PROTOCOL:
-    case ERR_SYS:
         break;
     }
     return RPC_INTERNAL_ERROR;
@@ -129,7 +131,7 @@ static int64_t code_of(enum err_kind kind)
 
 void request_fail(struct request *r, const struct error *why)
 {
-    fail(whole(r)->server, whole(r)->id, code_of(why->kind), why->msg);
+    fail(whole(r)->server, whole(r)->id, code_of(why), why->msg);
     drop(whole(r));
 }
 

@@ -27,6 +27,7 @@ enum { /* the protocol's own codes (PM-5) */
        PMS_NETWORK = -32002,
        PMS_INVALID_INPUT = -32003,
        PMS_AUTH_REQUIRED = -32004,
+       PMS_NO_PROGRAM = -32005,
 };
 
 /* What initialize said; lives until the program ends. */
@@ -55,7 +56,8 @@ void request_reply(struct request *r, struct str json); /* one JSON value */
 
 /*
  * The kind becomes the code: ERR_NOT_FOUND -32001; ERR_TIMEOUT, ERR_CLOSED -32002;
- * ERR_INVALID, ERR_LIMIT -32003; ERR_DENIED -32004; others -32603.
+ * ERR_INVALID, ERR_LIMIT -32003; ERR_DENIED -32004; ERR_SYS with ENOPKG, a program that is not
+ * installed, -32005; others -32603.
  */
 void request_fail(struct request *r, const struct error *why);
 void request_bad_params(struct request *r, const char *message); /* -32602 */

@@ -5,7 +5,9 @@
 #include "base/path.h"
 #include "common/layers.h"
 #include "fetched.h"
+#include "name.h"
 #include "places.h"
+#include "registry.h"
 
 /* The `symposium` object of a package.json; NULL when there is none. */
 static const struct toml_val *read_own_layer(struct arena *a, const char *dir)
@@ -71,25 +73,42 @@ void on_active_plugins(struct request *r)
     request_reply(r, buf_str(&json));
 }
 
-void on_load_plugin(struct request *r)
+static void reply_offer(struct request *r, const struct installed *package)
 {
     auto_buf json = BUF(OFFERS_MAX_JSON);
     struct jw w = jw_to(&json);
+
+    jw_arr(&w);
+    if (package)
+        put_offer(&w, package, true);
+    jw_end(&w);
+    request_reply(r, buf_str(&json));
+}
+
+void on_load_plugin(struct request *r)
+{
+    enum update update = UPDATE_NONE;
     struct places places;
     struct installed package;
     struct error e = { 0 };
     struct id id;
+    bool found;
 
-    if (!id_read(json_get(r->params, "id"), "npm", &id, &e) && e.kind != ERR_NOT_FOUND) {
+    if (!update_read(r->params, &update, &e) ||
+        (!id_read(json_get(r->params, "id"), "npm", &id, &e) && e.kind != ERR_NOT_FOUND)) {
         request_bad_params(r, e.msg);
         return;
     }
+    if (e.kind != ERR_NONE || !npm_name_ok(id.name)) {
+        reply_offer(r, NULL);
+        return;
+    }
     places_read(&places, &r->arena, r->session->workspace);
-    jw_arr(&w);
-    if (e.kind == ERR_NONE && (places_find(&places, &id, &package) ||
-                               fetched_find(&places.in, r->session->cache_dir, &id, &package)))
-        put_offer(&w, &package, true);
-    jw_end(&w);
+    found = places_find(&places, &id, &package) ||
+            fetched_find(&places.in, r->session->cache_dir, &id, &package);
     places_free(&places);
-    request_reply(r, buf_str(&json));
+    if (found || update == UPDATE_NONE)
+        reply_offer(r, found ? &package : NULL);
+    else
+        fetch_package(r, &id, reply_offer);
 }

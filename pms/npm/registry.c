@@ -17,6 +17,9 @@
 #include "unpack.h"
 
 #define COMPLAINT_MAX 500 /* bytes of npm's own words in an answer */
+#define INSTALL_NPM   "install Node.js, which brings npm"
+/* Whoever asks us tries again (PM-5); npm's own pauses are 10 s and longer. */
+#define NPM_NO_RETRY "--fetch-retries=0"
 
 /* ---- npm's words ---- */
 
@@ -24,17 +27,41 @@ static const struct {
     const char *code;
     enum err_kind kind;
 } codes[] = {
-    { "E404", ERR_NOT_FOUND },        { "ETARGET", ERR_NOT_FOUND },
-    { "ENOVERSIONS", ERR_NOT_FOUND }, { "E401", ERR_DENIED },
-    { "E403", ERR_DENIED },           { "ENEEDAUTH", ERR_DENIED },
-    { "EOTP", ERR_DENIED },           { "EINTEGRITY", ERR_INVALID },
-    { "ENOTFOUND", ERR_CLOSED },      { "EAI_AGAIN", ERR_CLOSED },
-    { "ECONNREFUSED", ERR_CLOSED },   { "ECONNRESET", ERR_CLOSED },
-    { "ETIMEDOUT", ERR_CLOSED },      { "ENETUNREACH", ERR_CLOSED },
-    { "EHOSTUNREACH", ERR_CLOSED },   { "EIDLETIMEOUT", ERR_CLOSED },
-    { "ENOTCACHED", ERR_CLOSED },     { "ERR_SOCKET_TIMEOUT", ERR_CLOSED },
-    { "E429", ERR_CLOSED },           { "E500", ERR_CLOSED },
-    { "E502", ERR_CLOSED },           { "E503", ERR_CLOSED },
+    { "E404", ERR_NOT_FOUND },
+    { "ETARGET", ERR_NOT_FOUND },
+    { "ENOVERSIONS", ERR_NOT_FOUND },
+    { "E410", ERR_NOT_FOUND },
+    { "E451", ERR_NOT_FOUND },
+    { "EINVALIDPACKAGENAME", ERR_NOT_FOUND },
+    { "ENOTCACHED", ERR_NOT_FOUND }, /* npm is told to be offline */
+    { "E401", ERR_DENIED },
+    { "E403", ERR_DENIED },
+    { "ENEEDAUTH", ERR_DENIED },
+    { "EOTP", ERR_DENIED },
+    { "EINTEGRITY", ERR_INVALID },
+    { "ENOTFOUND", ERR_CLOSED },
+    { "EAI_AGAIN", ERR_CLOSED },
+    { "EAI_FAIL", ERR_CLOSED },
+    { "ECONNREFUSED", ERR_CLOSED },
+    { "ECONNRESET", ERR_CLOSED },
+    { "ECONNABORTED", ERR_CLOSED },
+    { "ECONNTIMEOUT", ERR_CLOSED },
+    { "ECONNECTIONTIMEOUT", ERR_CLOSED },
+    { "ERESPONSETIMEOUT", ERR_CLOSED },
+    { "ETRANSFERTIMEOUT", ERR_CLOSED },
+    { "EIDLETIMEOUT", ERR_CLOSED },
+    { "ETIMEDOUT", ERR_CLOSED },
+    { "ESOCKETTIMEDOUT", ERR_CLOSED },
+    { "ERR_SOCKET_TIMEOUT", ERR_CLOSED },
+    { "FETCH_ERROR", ERR_CLOSED },
+    { "ENETUNREACH", ERR_CLOSED },
+    { "ENETDOWN", ERR_CLOSED },
+    { "EHOSTUNREACH", ERR_CLOSED },
+    { "EPIPE", ERR_CLOSED },
+    { "E429", ERR_CLOSED },
+    { "E500", ERR_CLOSED },
+    { "E502", ERR_CLOSED },
+    { "E503", ERR_CLOSED },
     { "E504", ERR_CLOSED },
 };
 
@@ -46,6 +73,23 @@ static enum err_kind kind_of(struct str code)
     return ERR_PROTOCOL;
 }
 
+/* "npm error code E404"; older ones say ERR!. */
+static struct str code_of(struct str err)
+{
+    struct str line, rest = err, word = { 0 };
+
+    while (rest.n) {
+        if (!str_cut(rest, '\n', &line, &rest)) {
+            line = rest;
+            rest = (struct str){ 0 };
+        }
+        if (str_starts(line, STR("npm ")) && str_cut(str_from(line, 4), ' ', &word, &line) &&
+            str_starts(line, STR("code ")))
+            return str_trim(str_from(line, 5));
+    }
+    return (struct str){ 0 };
+}
+
 void npm_complaint(struct str out, struct str err, struct error *e)
 {
     auto_buf clean = BUF(4 * COMPLAINT_MAX);
@@ -54,6 +98,8 @@ void npm_complaint(struct str out, struct str err, struct error *e)
 
     json_parse(&doc, out, NULL);
     code = json_str(json_path(doc.root, "error.code"));
+    if (code.n == 0)
+        code = code_of(err);
     text = json_str(json_path(doc.root, "error.summary"));
     if (text.n == 0)
         text = run_complaint(err);
@@ -81,7 +127,6 @@ static void put_hit(struct jw *w, yyjson_val *hit)
     jw_end(w);
 }
 
-/* Whatever goes wrong counts as the network (PM-17, PM-5), unless npm is not there at all. */
 static void on_searched(void *ctx, const struct run_result *result, const struct error *why)
 {
     auto_buf json = BUF(64 << 10);
@@ -96,7 +141,6 @@ static void on_searched(void *ctx, const struct run_result *result, const struct
     }
     if (result->code != 0 || !json_parse(&doc, result->out, NULL) || !json_is_arr(doc.root)) {
         npm_complaint(result->out, result->err, &e);
-        e.kind = ERR_CLOSED;
         request_fail(r, &e);
         return;
     }
@@ -117,7 +161,7 @@ static bool is_plain(struct str s)
 
 void on_search(struct request *r)
 {
-    const char **argv = ARENA_ARRAY(&r->arena, const char *, 8);
+    const char **argv = ARENA_ARRAY(&r->arena, const char *, 9);
     struct str query = { 0 };
     struct error e = { 0 };
 
@@ -135,13 +179,15 @@ void on_search(struct request *r)
     argv[2] = "--json";
     argv[3] = "--searchlimit=10";
     argv[4] = "--no-update-notifier";
-    argv[5] = "--";
-    argv[6] = arena_z(&r->arena, query);
+    argv[5] = NPM_NO_RETRY;
+    argv[6] = "--";
+    argv[7] = arena_z(&r->arena, query);
     run_command(r,
                 &(struct run_opts){ .argv = argv,
                                     .cwd = "/",
                                     .timeout_ms = SEARCH_TIMEOUT_MS,
-                                    .progress = "searching the registry (npm search)" },
+                                    .progress = "searching the registry (npm search)",
+                                    .install = INSTALL_NPM },
                 on_searched, r);
 }
 
@@ -186,6 +232,7 @@ bool npm_range(struct str requirement, struct buf *out, struct error *e)
 struct fetch {
     struct request *request;
     struct id id;
+    package_fn found;
     const char *temp;    /* a directory of our own; removed at the end */
     const char *archive; /* the .tgz that npm left there */
     const char *tar, *package;
@@ -259,7 +306,7 @@ static void on_gunzipped(void *ctx, const struct run_result *result, const struc
         package.dir =
             fetched_dir(&r->arena, r->session->cache_dir, package.name, package.version);
         fetched_remove(f->temp);
-        reply_found(r, &package);
+        f->found(r, &package);
         return;
     }
     give_up(f, &e);
@@ -324,6 +371,7 @@ static void start_pack(struct fetch *f, struct str range)
 {
     struct arena *a = &f->request->arena;
     const char **argv = ARENA_ARRAY(a, const char *, 12);
+    const char *what = arena_printf(a, "%.*s@%.*s", STR_F(f->id.name), STR_F(range));
 
     f->package = path_join(a, f->temp, "package");
     f->tar = path_join(a, f->temp, "package.tar");
@@ -333,27 +381,31 @@ static void start_pack(struct fetch *f, struct str range)
     argv[3] = "--json";
     argv[4] = "--workspaces=false";
     argv[5] = "--no-update-notifier";
-    argv[6] = arena_printf(a, "--prefix=%s", f->temp);
-    argv[7] = arena_printf(a, "--pack-destination=%s", f->temp);
-    argv[8] = "--";
-    argv[9] = arena_printf(a, "%.*s@%.*s", STR_F(f->id.name), STR_F(range));
-    run_command(
-        f->request,
-        &(struct run_opts){ .argv = argv,
-                            .cwd = f->temp,
-                            .timeout_ms = PACK_TIMEOUT_MS,
-                            .progress = arena_printf(a, "fetching %s (npm pack)", argv[9]) },
-        on_packed, f);
+    argv[6] = NPM_NO_RETRY;
+    argv[7] = arena_printf(a, "--prefix=%s", f->temp);
+    argv[8] = arena_printf(a, "--pack-destination=%s", f->temp);
+    argv[9] = "--";
+    argv[10] = what;
+    run_command(f->request,
+                &(struct run_opts){ .argv = argv,
+                                    .cwd = f->temp,
+                                    .timeout_ms = PACK_TIMEOUT_MS,
+                                    .progress = arena_printf(a, "fetching %s (npm pack)", what),
+                                    .install = INSTALL_NPM },
+                on_packed, f);
 }
 
-static void fetch_from_registry(struct request *r, const struct id *id)
+void fetch_package(struct request *r, const struct id *id, package_fn found)
 {
     struct fetch *f = ARENA_NEW(&r->arena, struct fetch);
     auto_buf range = BUF(ID_MAX_TEXT * 2);
     struct error e = { 0 };
 
-    *f = (struct fetch){ .request = r, .id = *id };
-    if (npm_range(id->version, &range, &e))
+    *f = (struct fetch){ .request = r, .id = *id, .found = found };
+    if (!r->session->cache_dir)
+        error_set(&e, ERR_NOT_FOUND, "'%.*s' is not installed, and there is no cache directory",
+                  STR_F(id->name));
+    else if (npm_range(id->version, &range, &e))
         f->temp = fetched_temp(&r->arena, r->session->cache_dir, &e);
     if (f->temp)
         start_pack(f, buf_str(&range));
@@ -394,11 +446,10 @@ void on_fetch(struct request *r)
         reply_found(r, &package);
         return;
     }
-    if (e.kind == ERR_NONE && (update == UPDATE_NONE || !r->session->cache_dir))
-        error_set(&e, ERR_NOT_FOUND, "'%.*s' is not installed%s", STR_F(id.name),
-                  update == UPDATE_NONE ? "" : ", and there is no cache directory");
+    if (e.kind == ERR_NONE && update == UPDATE_NONE)
+        error_set(&e, ERR_NOT_FOUND, "'%.*s' is not installed", STR_F(id.name));
     if (e.kind == ERR_NONE)
-        fetch_from_registry(r, &id);
+        fetch_package(r, &id, reply_found);
     else
         request_fail(r, &e);
 }

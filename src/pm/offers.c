@@ -32,6 +32,7 @@ struct ask {
     struct pm_process *process; /* while it is being asked */
     struct answer *answer;      /* NULL: it contributed nothing */
     struct str key;             /* the question, as the cache knows it */
+    struct str missing;         /* the tool that it would run is not installed */
     struct inputs before;       /* stamped before it was asked */
     int64_t began_ns;
 };
@@ -248,6 +249,8 @@ static void on_reply(void *ctx, yyjson_val *result, const struct error *why)
         take_result(a, result);
     else if (why->kind == ERR_NOT_FOUND || why->kind == ERR_INVALID)
         take_nothing(a, why);
+    else if (pm_is_missing(why))
+        a->missing = arena_str(&a->q->o->arena, str_of(why->msg));
     else
         take_failure(a, why);
     if (--a->q->waiting == 0)
@@ -291,6 +294,9 @@ static void collect(struct question *q, const struct ask *a, struct collected *l
 /* Of a question to any package manager it matters only that somebody knew. */
 static void add_silent_problems(struct question *q, size_t found)
 {
+    for (size_t i = 0; i < q->n; i++)
+        if (q->v[i].missing.n && (!q->load || !found))
+            fail(q, q->v[i].missing);
     for (size_t i = 0; i < q->n; i++)
         if (q->v[i].answer && q->v[i].answer->problem.n && (q->id.pm.n || !q->load))
             add_problem(q, q->v[i].answer->problem);

@@ -18,7 +18,8 @@
 #include "pm/environment.h"
 #include "rpc/peer.h"
 
-#define NETWORK          (-32002) /* the code of PM-5 */
+#define NETWORK          (-32002) /* codes of PM-5 */
+#define NO_PROGRAM       (-32005)
 #define BACKOFF_MS       250 /* before the first retry, four times as much before each next */
 #define MAX_STDERR_SHOWN 200 /* bytes of its last line in a reason */
 #define MAX_PARAMS       ((size_t)64 << 10) /* of initialize */
@@ -54,7 +55,7 @@ struct call {
     char *method, *params;
     enum call_state state;
     struct timer *timer;
-    int64_t deadline; /* clock_ms() */
+    int64_t deadline, sent; /* clock_ms() */
     int retries;
     bool dropped; /* open, but nobody wants the answer any more */
     struct error why;
@@ -207,6 +208,7 @@ static void explain(const struct pm_process *p, const struct call *c,
         { NETWORK, ERR_CLOSED, "the network failed" },
         { -32003, ERR_INVALID, "invalid input" },
         { -32004, ERR_DENIED, "authentication required" },
+        { NO_PROGRAM, ERR_SYS, "a program is missing" },
     };
     auto_buf message = BUF(ERROR_MSG_MAX * 4);
     enum err_kind kind = ERR_PROTOCOL;
@@ -219,9 +221,10 @@ static void explain(const struct pm_process *p, const struct call *c,
         }
     }
     utf8_put_clean(&message, utf8_cut(reply->message, ERROR_MSG_MAX));
-    error_set(ret, kind, "package manager '%s': %s: %s: %s (code %lld)", p->name, c->method,
-              what, buf_z(&message), (long long)reply->code);
-    ret->sys = reply->code == NETWORK ? ENETUNREACH : 0;
+    error_set(ret, ERR_PROTOCOL, "package manager '%s': %s: %s: %s (code %lld)", p->name,
+              c->method, what, buf_z(&message), (long long)reply->code);
+    ret->kind = kind;
+    ret->sys = reply->code == NETWORK ? ENETUNREACH : reply->code == NO_PROGRAM ? ENOPKG : 0;
 }
 
 bool pm_is_network(const struct error *why)
@@ -229,12 +232,19 @@ bool pm_is_network(const struct error *why)
     return why->kind == ERR_CLOSED && why->sys == ENETUNREACH;
 }
 
+bool pm_is_missing(const struct error *why)
+{
+    return why->kind == ERR_SYS && why->sys == ENOPKG;
+}
+
+/* A try that cannot end before the deadline would end the process instead. */
 static bool retry_later(struct call *c)
 {
     int ms = BACKOFF_MS << 2 * c->retries;
+    int64_t now = clock_ms(), took = now - c->sent;
 
     if (c->dropped || c->p->offline || c->retries == PM_NETWORK_RETRIES ||
-        clock_ms() + ms >= c->deadline)
+        now + ms + took >= c->deadline)
         return false;
     c->retries++;
     c->state = BACKOFF;
@@ -298,6 +308,7 @@ static void send_call(struct call *c)
     }
     timer_clear(c->timer);
     c->state = OPEN;
+    c->sent = clock_ms();
     call.timeout_ms = left > 0 ? (int)left : 1;
     if (peer_call(p->peer, &call, on_reply, c, &why))
         return;

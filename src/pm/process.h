@@ -20,7 +20,8 @@
 #define PM_HANDSHAKE_TIMEOUT_MS 5000
 #define PM_LIST_TIMEOUT_MS      5000
 #define PM_MAX_LINE             ((size_t)16 << 20)
-#define PM_NETWORK_RETRIES      3 /* of a call answered with -32002 (PM-5) */
+#define PM_NETWORK_RETRIES \
+    3 /* of a call answered with -32002 (PM-5), while as long as the last try took is left */
 
 struct pm_process;
 
@@ -47,6 +48,7 @@ struct pm_process *pm_process_new(struct loop *l, const struct pm_opts *o);
  *   ERR_DENIED     -32004: authentication required; report the message
  *   ERR_PROTOCOL   it broke the protocol, or another code
  *   ERR_CLOSED     the process died, or -32002: pm_is_network()
+ *   ERR_SYS        -32005, what it would run is not installed: pm_is_missing(); or as below
  *   others         the process failed: ERR_TIMEOUT, ERR_LIMIT, ERR_SYS
  *
  * Both are valid during the call only. It may free the process.
@@ -55,6 +57,9 @@ typedef void (*pm_answer_fn)(void *ctx, yyjson_val *result, const struct error *
 
 /* The network failed, also after the retries (PM-5): what is cached may be used instead. */
 bool pm_is_network(const struct error *why);
+
+/* The package manager's own tool is not installed; the message says what to do (PM-5). */
+bool pm_is_missing(const struct error *why);
 
 /* `params`: JSON object text, or empty. `timeout_ms` counts from now, start and handshake
  * included. `done` is called exactly once, never from inside; the only exceptions are

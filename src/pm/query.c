@@ -26,6 +26,7 @@ struct ask {
     struct fetched_package *package;
     struct str problem; /* empty: none */
     bool nothing;       /* the problem is that it knows nothing of it */
+    bool foreign;       /* nothing in the workspace speaks of it */
 };
 
 /* What the three questions differ in. */
@@ -34,6 +35,7 @@ struct kind {
     void (*put_params)(const struct ask *a, struct jw *w);
     void (*take)(struct ask *a, yyjson_val *result);
     void (*report)(struct pm_query *q);
+    int timeout_ms;
 };
 
 struct pm_query {
@@ -121,7 +123,8 @@ static void report_hits(struct pm_query *q)
                                                   .nproblems = q->problems.n });
 }
 
-static const struct kind search = { "search", put_words, take_hits, report_hits };
+static const struct kind search = { "search", put_words, take_hits, report_hits,
+                                    QUERY_SEARCH_MS };
 
 /* ---- fetch ---- */
 
@@ -174,7 +177,8 @@ static void report_packages(struct pm_query *q)
                                              .nproblems = q->problems.n });
 }
 
-static const struct kind fetch = { "fetch", put_id, take_package, report_packages };
+static const struct kind fetch = { "fetch", put_id, take_package, report_packages,
+                                   QUERY_FETCH_MS };
 
 /* ---- refresh ---- */
 
@@ -195,7 +199,8 @@ static void report_refreshed(struct pm_query *q)
     q->done.refresh(q->ctx, &q->problems);
 }
 
-static const struct kind refresh = { "refresh", put_force, take_refreshed, report_refreshed };
+static const struct kind refresh = { "refresh", put_force, take_refreshed, report_refreshed,
+                                     PM_TIMEOUT_MS };
 
 /* ---- all ---- */
 
@@ -207,13 +212,13 @@ static void free_query(struct pm_query *q)
     free(q);
 }
 
-/* That one knows nothing of it matters when nobody does. */
+/* That one knows nothing of it matters when nobody does; of refreshing, never. */
 static void collect_problems(struct pm_query *q)
 {
-    bool found = q->kind != &fetch;
+    bool found = q->kind == &refresh;
 
     for (size_t i = 0; i < q->programs.n; i++)
-        found |= q->asks[i].package != NULL;
+        found |= q->asks[i].package != NULL || q->asks[i].hits.n;
     for (size_t i = 0; i < q->programs.n; i++)
         if (q->asks[i].problem.n && !(q->asks[i].nothing && found))
             ARENA_PUSH(&q->arena, &q->problems) = q->asks[i].problem;
@@ -244,10 +249,8 @@ static void on_answer(void *ctx, yyjson_val *result, const struct error *why)
     if (result) {
         a->q->kind->take(a, result);
     } else {
-        a->nothing = why->kind == ERR_NOT_FOUND;
-        /* It may do without searching and refreshing. */
-        if (!a->nothing || a->q->kind == &fetch)
-            a->problem = arena_str(&a->q->arena, str_of(why->msg));
+        a->nothing = why->kind == ERR_NOT_FOUND || (a->foreign && pm_is_missing(why));
+        a->problem = arena_str(&a->q->arena, str_of(why->msg));
     }
     if (--a->q->waiting == 0)
         all_answered(a->q);
@@ -286,7 +289,7 @@ static void ask_one(struct ask *a, const struct query_opts *o)
     a->process = pm_set_open(q->own ? q->own : o->pms, a->program, q->root, q->cache_dir);
     q->waiting++;
     pm_process_call(a->process, q->kind->method, buf_str(&params),
-                    o->timeout_ms ? o->timeout_ms : PM_TIMEOUT_MS, on_answer, a);
+                    o->timeout_ms ? o->timeout_ms : q->kind->timeout_ms, on_answer, a);
 }
 
 /* All of them, or the one that the id names. */
@@ -298,7 +301,10 @@ static void ask(struct pm_query *q, const struct query_opts *o)
     if (!o->pms)
         q->own = pm_set_new(q->loop);
     for (size_t i = 0; i < q->programs.n; i++) {
-        q->asks[i] = (struct ask){ .q = q, .program = &q->programs.v[i] };
+        q->asks[i] = (struct ask){ .q = q,
+                                   .program = &q->programs.v[i],
+                                   .foreign = !pm_concerns(str_of(q->programs.v[i].name),
+                                                           o->workspace) };
         if (only.n && !str_is(only, q->programs.v[i].name))
             continue;
         known = true;

@@ -14,6 +14,8 @@
 #include "pm/git.h"
 #include "pm/set.h"
 
+#define QUERY_SEARCH_MS       (30 * 1000) /* all are asked at once, so the whole of it */
+#define QUERY_FETCH_MS        (90 * 1000)
 #define QUERY_MAX_HITS        100  /* of one package manager; further ones are dropped */
 #define QUERY_MAX_TEXT        512  /* bytes of a name or version */
 #define QUERY_MAX_DESCRIPTION 1024 /* bytes; longer ones are cut */
@@ -27,7 +29,7 @@ struct query_opts {
      * directory asks cargo and npm, too. */
     bool everywhere;
     struct str only;    /* pm_search(): ask this package manager alone; empty: all */
-    int timeout_ms;     /* 0: PM_TIMEOUT_MS */
+    int timeout_ms;     /* 0: QUERY_SEARCH_MS, QUERY_FETCH_MS; of refresh PM_TIMEOUT_MS */
     struct pm_set *pms; /* NULL: started for this query and ended before `done` */
 };
 
@@ -51,7 +53,7 @@ struct fetched_package {
 struct fetched {
     const struct fetched_package *v; /* by package manager */
     size_t n;
-    const struct str *problems; /* also "nothing found", with -32001 */
+    const struct str *problems; /* also "nothing found", with -32001 or -32005 */
     size_t nproblems;
 };
 

@@ -460,7 +460,7 @@ scenario('PM-16: a locked version is fetched from where it is locked; a namesake
     ]);
 });
 
-scenario('PM-5: what cargo says becomes a code: not found, network, credentials; without cargo there are the caches', async p => {
+scenario('PM-5: what cargo says becomes a code: not found, network, credentials, anything else; without cargo there are the caches', async p => {
     p.unpacked('here', '1.0.0');
     p.workspace();
     await p.start();
@@ -468,7 +468,11 @@ scenario('PM-5: what cargo says becomes a code: not found, network, credentials;
         ["error: no matching package named \\`x\\` found", -32001], ["error: failed to select a version for the requirement", -32001],
         ["error: failed to get \\`x\\`\\n\\nCaused by:\\n  no token found for \\`y\\`, please run cargo login", -32004],
         ["error: failed to load source\\n\\nCaused by:\\n  failed to authenticate when downloading", -32004],
-        ["error: download of config.json failed\\n\\nCaused by:\\n  could not resolve host", -32002], ['', -32002],
+        ["error: download of config.json failed\\n\\nCaused by:\\n  could not resolve host", -32002],
+        ["error: failed to query replaced source registry\\n\\nCaused by:\\n  [28] Timeout was reached (Connection timed out after 30001 ms)", -32002],
+        ["error: failed to get successful HTTP response from \\`https://index.example/\\` (1.2.3.4), got 503", -32002],
+        ["error: failed to get successful HTTP response from \\`https://index.example/\\` (1.2.3.4), got 404", -32001],
+        ["error: rustup could not choose a version of cargo to run", -32603], ['', -32603],
     ];
     for (const [text, code] of cases) {
         script(p, `printf "${text}\\n" >&2; exit 101`);
@@ -479,8 +483,11 @@ scenario('PM-5: what cargo says becomes a code: not found, network, credentials;
     }
     assert.equal((await p.pm.ask('fetch', { id: id('here', '1.0.5'), update: 'none' }).catch(e => e)).code, -32001);
     fs.rmSync(p.cargo);
-    assert.equal((await refusal(p.pm.ask('fetch', { id: id('x'), update: 'fetch' }))).code, -32001);
-    assert.equal((await refusal(p.pm.ask('search', { query: 'x' }))).code, -32002);
+    for (const [method, params] of [['fetch', { id: id('x'), update: 'fetch' }], ['load_plugin', { id: id('x'), update: 'check' }], ['search', { query: 'x' }]]) {
+        const e = await refusal(p.pm.ask(method, params));
+        assert.equal(e.code, -32005, `${method}: ${e.message}`);
+        assert.match(e.message, /cannot execute '.*no-cargo'.*; install Rust, or name a cargo in SYMPOSIUM_CARGO/);
+    }
     assert.equal((await p.pm.ask('fetch', { id: id('here', '1'), update: 'fetch' })).id.version, '1.0.0');
 });
 
@@ -497,9 +504,13 @@ scenario('PM-17: search gives the first ten hits with their descriptions, and ru
     assert.deepEqual(await p.pm.ask('search', { query: 'x' }), [{ id: id('bare', '2.0.0') }]);
     script(p, "echo 'error: failed to retrieve' >&2; exit 101");
     const e = await refusal(p.pm.ask('search', { query: 'x' }));
-    assert.deepEqual([e.code, e.message], [-32002, '-32002: cargo search: failed to retrieve']);
+    assert.deepEqual([e.code, e.message], [-32603, '-32603: cargo search: failed to retrieve'], 'no word of the network');
+    script(p, "printf 'error: failed to retrieve search results\\n\\nCaused by:\\n  failed to get a 200 OK response, got 404\\n' >&2; exit 101");
+    assert.equal((await refusal(p.pm.ask('search', { query: 'x' }))).code, -32001, 'the registry has no search');
+    script(p, "printf 'error: failed to retrieve search results\\n\\nCaused by:\\n  [6] Could not resolve hostname\\n' >&2; exit 101");
+    assert.equal((await refusal(p.pm.ask('search', { query: 'x' }))).code, -32002);
     script(p, 'head -c 20000000 /dev/zero');
-    assert.equal((await refusal(p.pm.ask('search', { query: 'x' }))).code, -32002, 'more than is read');
+    assert.equal((await refusal(p.pm.ask('search', { query: 'x' }))).code, -32003, 'more than is read');
 });
 
 for (const how of ['end of stdin', 'SIGTERM', 'SIGINT']) {

@@ -111,6 +111,7 @@ class Registry {
     constructor() {
         this.packages = new Map();
         this.requests = [];
+        this.searches = true;
         this.server = http.createServer((request, response) => this.answer(request, response));
     }
     async start() {
@@ -134,7 +135,7 @@ class Registry {
         const send = (code, body) => { response.writeHead(code); response.end(body); };
         const tarball = /^(.+)\/-\/(.+)\.tgz$/.exec(url);
         if (tarball) return send(200, this.packages.get(tarball[1])[tarball[2]].tarball);
-        if (url.startsWith('-/v1/search')) {
+        if (url.startsWith('-/v1/search') && this.searches) {
             return send(200, JSON.stringify({ total: 30, objects: Array.from({ length: 30 }, (_, i) => ({
                 package: { name: `@s/hit-${i}`, version: `1.0.${i}`, description: i ? `Hit\nnumber ${i}` : undefined, keywords: [], maintainers: [], date: '2026-01-01T00:00:00.000Z' } })) }));
         }
@@ -294,7 +295,7 @@ test('PM-20 PL-30: installed packages that embed something are offered, with the
 });
 
 // --- npm as a child ---------------------------------------------------------------------------------------------------
-test('PM-21: search asks npm, the first ten; what fails is -32002', { skip: noNpm, timeout: 60000 * slack }, async () => {
+test('PM-21 PM-5: search asks npm, the first ten; a network that fails is -32002, a registry that says no is not', { skip: noNpm, timeout: 60000 * slack }, async () => {
     await using({ env: registry.env }, async m => {
         const hits = await m.result('search', { query: 'hit' });
         assert.equal(hits.length, 10);
@@ -303,6 +304,9 @@ test('PM-21: search asks npm, the first ten; what fails is -32002', { skip: noNp
     });
     await using({ env: { ...registry.env, npm_config_registry: 'http://127.0.0.1:9/' } }, async m =>
         assert.equal(await m.code('search', { query: '--version' }), -32002));
+    registry.searches = false;
+    await using({ env: registry.env }, async m => assert.equal(await m.code('search', { query: 'x' }), -32001));
+    registry.searches = true;
 });
 
 test('PM-21 PM-7: fetch packs, unpacks into the cache, and never asks twice', { skip: noNpm, timeout: 120000 * slack }, async () => {
@@ -326,17 +330,25 @@ test('PM-21 PM-7: fetch packs, unpacks into the cache, and never asks twice', { 
         assert.deepEqual(await m.result('fetch', { id: id('@s/plugin', '==1.0.0'), update: 'none' }), got);
         assert.equal((await m.result('load_plugin', { id: id('@s/plugin', '1.0.0') }))[0].manifest.name, 'it');
         assert.equal(registry.requests.length, before, 'no network');
+        publish({ name: 'loaded', version: '1.0.0' }, { 'SYMPOSIUM.toml': 'name = "by-load"\n' });
+        assert.deepEqual(await m.result('load_plugin', { id: id('loaded'), update: 'none' }), []);
+        assert.equal((await m.result('load_plugin', { id: id('loaded'), update: 'check' }))[0].manifest.name, 'by-load');
         assert.equal(await m.code('fetch', { id: id('@s/plugin', '>=3'), update: 'fetch' }), -32001);
         assert.equal(await m.code('fetch', { id: id('no-such-package'), update: 'fetch' }), -32001);
         assert.equal(await m.code('fetch', { id: id('private'), update: 'fetch' }), -32004);
         assert.equal(await m.code('fetch', { id: id('@s/plugin', 'latest'), update: 'fetch' }), -32003);
         assert.ok(!fs.existsSync(ran), 'no script of a package runs');
-        assert.deepEqual(fs.readdirSync(path.join(cache, 'plugins/npm')), ['@s'], 'nothing temporary stays');
+        assert.deepEqual(fs.readdirSync(path.join(cache, 'plugins/npm')), ['@s', 'loaded'], 'nothing temporary stays');
     });
     await using({ cache, env: { ...registry.env, npm_config_registry: 'http://127.0.0.1:9/' } }, async m =>
         assert.equal(await m.code('fetch', { id: id('other'), update: 'fetch' }), -32002));
-    await using({ cache, env: { PATH: '/nonexistent' } }, async m =>
-        assert.equal(await m.code('fetch', { id: id('other'), update: 'fetch' }), -32001));
+    await using({ cache, env: { PATH: '/nonexistent' } }, async m => {
+        for (const [method, params] of [['fetch', { id: id('other'), update: 'fetch' }], ['load_plugin', { id: id('other'), update: 'check' }], ['search', { query: 'x' }]]) {
+            const { error } = await m.ask(method, params);
+            assert.equal(error?.code, -32005, method);
+            assert.match(error.message, /cannot execute 'npm': no such program in PATH; install Node\.js/);
+        }
+    });
 });
 
 test('PM-21: a workspace tells npm nothing: its .npmrc is not read', { skip: noNpm, timeout: 60000 * slack }, async () => {

@@ -130,6 +130,8 @@ static void on_list(const struct request *r)
         answer_error(r, arg);
     else if (is("network")) /* fails `arg` times */
         lists <= atoi(arg) ? answer_error(r, "-32002") : answer(r, "[]");
+    else if (is("slow-network"))
+        usleep((useconds_t)atoi(arg) * 1000), answer_error(r, "-32002");
     else if (is("garbage"))
         say("this is no JSON\n");
     else if (is("half"))

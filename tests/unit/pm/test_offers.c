@@ -485,6 +485,31 @@ static void without_network_what_was_known_before_counts(void **state)
     tear_down(&b);
 }
 
+/* PM-5: a tool that is missing says nothing about the package: nothing is kept, and it is told
+ * unless another package manager knows it. */
+static void a_missing_tool_is_no_answer(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    old_package(&b, "w");
+    catalog_add(&b.c, "a", "{\"load_plugin\":{\"w\":{\"result\":[" W_1 "]}}}");
+    catalog_add(&b.c, "b",
+                "{\"load_plugin\":{\"w\":{\"error\":-32005},\"v\":{\"error\":-32005}}}");
+    load(&b, "", "w", "");
+    assert_offers(&b, "a:w:1.0.0 ./w\n");
+    assert_false(b.degraded);
+    assert_null(strstr(buf_z(&b.problems), "missing"));
+    load(&b, "", "v", "");
+    assert_offers(&b, "");
+    assert_true(b.degraded);
+    assert_has(buf_z(&b.problems), "'b': load_plugin: a program is missing: because");
+    load(&b, "b", "w", "");
+    assert_offers(&b, "");
+    assert_true(b.degraded);
+    tear_down(&b);
+}
+
 /* PM-9: one process for all questions of a run; once dead it stays dead. */
 static void a_dead_process_is_not_started_again(void **state)
 {
@@ -825,6 +850,7 @@ int main(void)
         cmocka_unit_test(an_impostor_is_refused),
         cmocka_unit_test(each_error_code_has_its_meaning),
         cmocka_unit_test(without_network_what_was_known_before_counts),
+        cmocka_unit_test(a_missing_tool_is_no_answer),
         cmocka_unit_test(a_dead_process_is_not_started_again),
         cmocka_unit_test(a_program_that_is_not_there_is_a_problem),
         cmocka_unit_test(a_fresh_cache_starts_no_process),

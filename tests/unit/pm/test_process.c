@@ -284,6 +284,7 @@ static void each_error_code_has_its_meaning(void **state)
         { "-32001", ERR_NOT_FOUND, "because" },
         { "-32003", ERR_INVALID, "because" },
         { "-32004", ERR_DENIED, "authentication required: because" },
+        { "-32005", ERR_SYS, "a program is missing: because" },
         { "-32602", ERR_PROTOCOL, "because" },
         { "-1", ERR_PROTOCOL, "because" },
     };
@@ -300,6 +301,8 @@ static void each_error_code_has_its_meaning(void **state)
         assert_result(&b, "- ");
         assert_int_equal(b.out.why.kind, cases[i].kind);
         assert_has(b.out.why.msg, cases[i].why);
+        assert_int_equal(pm_is_missing(&b.out.why), cases[i].kind == ERR_SYS);
+        assert_false(pm_is_network(&b.out.why));
         assert_false(pm_process_dead(p)); /* an error is an answer */
         pm_process_free(p);
         tear_down(&b);
@@ -336,6 +339,26 @@ static void a_network_failure_is_retried(void **state)
         pm_process_free(p);
         tear_down(&b);
     }
+}
+
+/* PM-5: a try that could only end behind the deadline would cost the process instead. */
+static void a_slow_network_failure_is_not_tried_beyond_the_deadline(void **state)
+{
+    char ms[16];
+    struct pm_process *p;
+    struct bench b;
+
+    (void)state;
+    set_up(&b);
+    snprintf(ms, sizeof ms, "%d", 300 * slack());
+    p = fake(&b, "slow-network", ms);
+    list(&b, p, 700 * slack());
+    run_until_stopped(b.loop, 8000);
+    assert_result(&b, "- ");
+    assert_true(pm_is_network(&b.out.why));
+    assert_false(pm_process_dead(p));
+    pm_process_free(p);
+    tear_down(&b);
 }
 
 /* PM-2: capabilities. */
@@ -546,6 +569,7 @@ int main(void)
         cmocka_unit_test(several_requests_are_in_flight),
         cmocka_unit_test(each_error_code_has_its_meaning),
         cmocka_unit_test(a_network_failure_is_retried),
+        cmocka_unit_test(a_slow_network_failure_is_not_tried_beyond_the_deadline),
         cmocka_unit_test(a_method_that_is_not_offered_is_not_called),
         cmocka_unit_test(initialize_tells_version_workspace_and_cache),
         cmocka_unit_test(the_environment_is_a_list_of_names_and_nothing_else),

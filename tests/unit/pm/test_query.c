@@ -228,6 +228,39 @@ static void fetch_gives_a_checked_root(void **state)
     tear_down(&b);
 }
 
+/* PM-5: of a tool that is missing it is told when nobody knows, or the workspace speaks of it.
+ */
+static void a_missing_tool_is_told_where_it_matters(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    b.everywhere = true;
+    scratch_write(&b.c.scratch, "w/x", "");
+    catalog_add(&b.c, "npm",
+                "{\"search\":{\"result\":[" HIT("npm", "one",
+                                                "") "]},"
+                                                    "\"fetch\":{\"w\":{\"result\":" PACKAGE(
+                                                        "npm", "w", "1.0.0", "@/w") "}}}");
+    catalog_add(&b.c, "cargo",
+                "{\"search\":{\"error\":-32005},\"fetch\":{\"w\":{\"error\":"
+                "-32005},\"v\":{\"error\":-32005}}}");
+    search(&b, "x");
+    assert_text(&b.problems, "");
+    fetch(&b, "", "w", "", UPDATE_CHECK);
+    assert_text(&b.problems, "");
+    fetch(&b, "", "v", "", UPDATE_CHECK);
+    assert_has(buf_z(&b.problems), "'cargo': fetch: a program is missing: because");
+    b.c.workspace.cargo = true;
+    search(&b, "x");
+    assert_has(buf_z(&b.found), "npm:one");
+    assert_has(buf_z(&b.problems), "'cargo': search: a program is missing: because");
+    catalog_write(&b.c, "npm", "{\"search\":{\"error\":-32001}}");
+    search(&b, "x");
+    assert_has(buf_z(&b.problems), "'npm': search: found nothing: because");
+    tear_down(&b);
+}
+
 static void refresh_passes_level_and_force_on(void **state)
 {
     struct bench b;
@@ -298,6 +331,7 @@ int main(void)
         cmocka_unit_test(search_asks_all_that_offer_it),
         cmocka_unit_test(a_searchs_answer_is_checked_and_bounded),
         cmocka_unit_test(fetch_gives_a_checked_root),
+        cmocka_unit_test(a_missing_tool_is_told_where_it_matters),
         cmocka_unit_test(refresh_passes_level_and_force_on),
         cmocka_unit_test(a_query_of_its_own_ends_what_it_started),
         cmocka_unit_test(a_cancelled_query_is_never_answered),

@@ -75,6 +75,7 @@ static void on_run(struct request *r)
     if (json_int(json_get(r->params, "ms"), &ms))
         opts.timeout_ms = (int)ms;
     opts.progress = "running a script";
+    opts.install = "install it";
     run_command(r, &opts, on_ran, r);
 }
 
@@ -307,7 +308,11 @@ static void a_command_is_bounded_in_time_and_output(void **state)
           " echo; done >&2; echo last >&2\"",
           "\"err_bytes\":9006,\"complaint\":\"last\"" },
         { "\"script\":\"kill -9 $$\"", "{\"code\":-1" },
-        { "\"program\":\"/no/such/program\",\"script\":\"\"", "{\"code\":-32001" },
+        { "\"program\":\"/no/such/program\",\"script\":\"\"",
+          "{\"code\":-32005,\"message\":\"cannot execute '/no/such/program': no such program, "
+          "or "
+          "the interpreter it names is missing; install it\"" },
+        { "\"program\":\"/etc\",\"script\":\"\"", "{\"code\":-32603" },
         { "\"ms\":200,\"script\":\"(trap '' TERM; sleep 70601) & sleep 70601\"",
           "{\"code\":-32002" },
         { "\"script\":\"sleep 70602 & setsid sleep 70602 & echo early\"",
