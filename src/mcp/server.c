@@ -137,8 +137,8 @@ static const struct mcp_method_def *extra_method(const struct mcp_server_def *de
 static const struct method *method_for(const struct mcp_server_def *def, struct str name,
                                        enum mcp_rev rev)
 {
-    const struct method *method =
-        extra_method(def, name) ? mcp_extra_method() : mcp_method(name);
+    const struct mcp_method_def *extra = extra_method(def, name);
+    const struct method *method = extra ? mcp_extra_method(extra) : mcp_method(name);
 
     if (!method || !(mcp_rev_info(rev)->modern ? method->modern : method->legacy))
         return NULL;

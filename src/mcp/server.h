@@ -40,10 +40,13 @@ struct mcp_extension {
 };
 
 /* A method beyond the protocol's own, for modern clients only. Its result is a cacheable one of
- * the scope of resources. */
+ * the scope of resources, unless `uncached`. */
 struct mcp_method_def {
     const char *name;
     void (*run)(void *ctx, struct mcp_req *r);
+    const char
+        *requires; /* an extension that the request must offer, else -32021; NULL: none */
+    bool uncached;
 };
 
 /*
@@ -99,6 +102,9 @@ struct mcp_server_def {
     size_t nextensions;
     const struct mcp_method_def *methods;
     size_t nmethods;
+
+    /* Optional. The client's input ended: what would stay open for long is to be answered. */
+    void (*input_ended)(void *ctx);
 };
 
 struct mcp_server_ops {
@@ -119,6 +125,8 @@ void mcp_server_tools_changed(struct mcp_server *s);
  * it and one to each listen that did. At most every MCP_UPDATED_MS, the last change is never
  * lost. Does nothing without a subscription to it. */
 void mcp_server_resource_updated(struct mcp_server *s, struct str uri);
+/* Somebody is subscribed to it. */
+bool mcp_server_watches(const struct mcp_server *s, struct str uri);
 
 /*
  * Asks a legacy client for its roots (SV-26). `done` is called once, never from inside: `roots`
@@ -131,7 +139,8 @@ typedef void (*mcp_roots_fn)(void *ctx, yyjson_val *roots, const struct error *e
 bool mcp_server_list_roots(struct mcp_server *s, int timeout_ms, mcp_roots_fn done, void *ctx,
                            struct error *e);
 
-/* End of input: open listens are answered with their closing result at once (MS-3). */
+/* End of input: open listens are answered with their closing result at once (MS-3), and the
+ * definition is told. */
 void mcp_server_end_listens(struct mcp_server *s);
 size_t mcp_server_open_requests(const struct mcp_server *s); /* without listens */
 /* Called whenever the number of open requests falls to 0. */
@@ -146,6 +155,9 @@ yyjson_val *mcp_req_params(const struct mcp_req *r);
 bool mcp_req_wants_progress(const struct mcp_req *r);
 /* Its client is one that mcp_server_list_roots() may ask. */
 bool mcp_req_has_roots(const struct mcp_req *r);
+
+/* The client of this request opted in to the extension (mcp.md 8): modern ones alone can. */
+bool mcp_req_offers(const struct mcp_req *r, const char *extension);
 
 /* `fn` is called once if the client cancels or the server ends; the request is gone when it
  * returns. A handler without one is not told: it answers as usual, into nothing. */
@@ -183,6 +195,9 @@ void mcp_reply_text(struct mcp_req *r, struct str text, bool is_error);
 __attribute__((format(printf, 4, 5))) void mcp_reply_error(struct mcp_req *r, int code,
                                                            struct str data_json,
                                                            const char *fmt, ...);
+
+/* -32021: the request would have to offer this extension; data names it. */
+void mcp_reply_needs(struct mcp_req *r, const char *extension);
 
 /* The error of resources/read for a URI that does not exist, with the code of the request's era
  * and, unless it is absurdly long, data.uri. */

@@ -58,8 +58,8 @@ struct method {
 };
 
 const struct method *mcp_method(struct str name);
-/* The row of every method of the definition's own. */
-const struct method *mcp_extra_method(void);
+/* The row of a method of the definition's own. */
+const struct method *mcp_extra_method(const struct mcp_method_def *extra);
 
 enum req_state {
     REQ_OPEN,

@@ -161,4 +161,6 @@ void mcp_server_end_listens(struct mcp_server *s)
         peer_reply(s->peer, str_of(l->id), buf_str(&result), NULL);
         mcp_listen_drop(s, &s->listens);
     }
+    if (s->def->input_ended)
+        s->def->input_ended(s->def_ctx);
 }

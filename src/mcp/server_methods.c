@@ -183,7 +183,10 @@ static void run_resources_read(struct mcp_req *r)
 
 static void run_extra(struct mcp_req *r)
 {
-    r->extra->run(r->s->def_ctx, r);
+    if (r->extra->requires && !mcp_req_offers(r, r->extra->requires))
+        mcp_reply_needs(r, r->extra->requires);
+    else
+        r->extra->run(r->s->def_ctx, r);
 }
 
 #define BOTH     .legacy = true, .modern = true
@@ -213,15 +216,17 @@ static const struct method methods[] = {
     { "resources/unsubscribe", .legacy = true, .needs = CAP_WATCH, .run = mcp_run_unsubscribe },
 };
 
-static const struct method extra_method = {
+static const struct method cached_extra = {
     "an extension's method", .modern = true, .by_handler = true, .cache = CACHE_RESOURCE,
     .run = run_extra,
+}, uncached_extra = {
+    "an extension's method", .modern = true, .by_handler = true, .run = run_extra,
 };
 /* clang-format on */
 
-const struct method *mcp_extra_method(void)
+const struct method *mcp_extra_method(const struct mcp_method_def *extra)
 {
-    return &extra_method;
+    return extra->uncached ? &uncached_extra : &cached_extra;
 }
 
 const struct method *mcp_method(struct str name)

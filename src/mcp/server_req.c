@@ -191,6 +191,15 @@ bool mcp_req_has_roots(const struct mcp_req *r)
     return r->s && !mcp_rev_info(r->rev)->modern && mcp_client_has_roots(r->s);
 }
 
+bool mcp_req_offers(const struct mcp_req *r, const char *extension)
+{
+    yyjson_val *meta = json_get(r->params, "_meta");
+    yyjson_val *capabilities = json_get(meta, MCP_META_CAPABILITIES);
+
+    return mcp_rev_info(r->rev)->modern &&
+           json_is_obj(json_get(json_get(capabilities, "extensions"), extension));
+}
+
 void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx)
 {
     r->cancel = fn;
@@ -301,6 +310,24 @@ void mcp_reply_error(struct mcp_req *r, int code, struct str data_json, const ch
     if (!peer_reply_error(r->s->peer, r->id, code, str_of(text), data_json, NULL))
         peer_reply_error(r->s->peer, r->id, code, str_of(text), STR(""), NULL);
     finish(r);
+}
+
+void mcp_reply_needs(struct mcp_req *r, const char *extension)
+{
+    auto_buf data = BUF(MCP_MESSAGE_MAX);
+    struct jw w = jw_to(&data);
+
+    jw_obj(&w);
+    jw_key(&w, "requiredCapabilities");
+    jw_obj(&w);
+    jw_key(&w, "extensions");
+    jw_obj(&w);
+    jw_key(&w, extension);
+    jw_obj(&w);
+    for (int open = 4; open; open--)
+        jw_end(&w);
+    mcp_reply_error(r, MCP_MISSING_CAPABILITY, buf_str(&data),
+                    "the request does not offer the extension '%s'", extension);
 }
 
 void mcp_reply_no_resource(struct mcp_req *r, struct str uri)

@@ -155,7 +155,7 @@ static void on_updated_pace(void *ctx)
     mcp_flush_updated(s);
 }
 
-static bool is_watched(const struct mcp_server *s, struct str uri)
+bool mcp_server_watches(const struct mcp_server *s, struct str uri)
 {
     if (mcp_uris_has(&s->watched, uri))
         return true;
@@ -167,7 +167,7 @@ static bool is_watched(const struct mcp_server *s, struct str uri)
 
 void mcp_server_resource_updated(struct mcp_server *s, struct str uri)
 {
-    if (s->ending || !is_watched(s, uri))
+    if (s->ending || !mcp_server_watches(s, uri))
         return;
     /* Full: so many changes wait that a round of them is due before this one finds room. */
     if (!mcp_uris_add(&s->updated, uri)) {

@@ -176,7 +176,13 @@ static bool act(struct script_server *s, struct str word, struct str rest)
 static const struct mcp_extension extensions[] = {
     { "io.example/things", "{\"deep\":true}" },
 };
-static const struct mcp_method_def methods[] = { { "things/list", extra_list } };
+static const struct mcp_method_def methods[] = {
+    { "things/list", extra_list },
+    { "things/use", extra_list, .requires = "io.example/things", .uncached = true },
+};
+#define META_OFFERING                                                  \
+    "\"_meta\":{" V ",\"io.modelcontextprotocol/clientCapabilities\":" \
+    "{\"extensions\":{\"io.example/things\":{}}}}"
 
 static const struct script_def rich = {
     .mcp = {
@@ -405,6 +411,15 @@ static void extensions_are_for_modern_clients(void **state)
                 OK("3",
                    "{\"things\":[],\"resultType\":\"complete\"," CACHE ",\"_meta\":\"<any>\"}"),
                 REQ("4", "things/get", "{" META "}"), ERR("4", "-32601")) },
+        { "mcp.md 7.2: a method may need that the request offers its extension; uncached",
+          LINES(REQ("2", "things/use", "{" META "}"),
+                ERR_DATA("2", "-32021",
+                         "{\"requiredCapabilities\":{\"extensions\":"
+                         "{\"io.example/things\":{}}}}"),
+                REQ("3", "things/use", "{" META_OFFERING "}"),
+                OK("3", "{\"resultType\":\"complete\",\"ttlMs\":\"<absent>\","
+                        "\"cacheScope\":\"<absent>\"}"),
+                HELLO("2025-11-25"), BARE("4", "things/use"), ERR("4", "-32601")) },
     };
     struct script_def modern_resources = rich;
     const struct scenario hidden[] = {
