@@ -9,6 +9,7 @@
 
 #include "tasks/supervisor.h"
 
+/* It and what it points to must outlive the service. */
 struct service_config {
     const struct config *config;
     const struct dirs *dirs;
@@ -44,6 +45,7 @@ void service_get(struct service *s, yyjson_val *args, service_fn done, void *ctx
 void service_events(struct service *s, yyjson_val *args, service_fn done, void *ctx);
 void service_list(struct service *s, yyjson_val *args, service_fn done, void *ctx);
 void service_resolve(struct service *s, yyjson_val *args, service_fn done, void *ctx);
+/* Answers when the task has ended, or after the time that this may take. `done` may be NULL. */
 void service_cancel(struct service *s, yyjson_val *args, service_fn done, void *ctx);
 
 /* wait_tasks (TK-11). `progress` (may be NULL): each 10 s and at each change of a status, with
@@ -53,17 +55,22 @@ typedef void (*service_progress_fn)(void *ctx, double elapsed_s, double timeout_
 void service_wait(struct service *s, yyjson_val *args, service_fn done,
                   service_progress_fn progress, void *ctx);
 
+/* The caller is gone: `done` is not called any more. What it asked for still happens. */
 void service_drop(struct service *s, const void *ctx);
+/* No more calls come: waits are answered now, with what is there. */
+void service_hurry(struct service *s);
 
-/* Changes of tasks, coalesced, for subscriptions (TK-23): `fn` gets the ids of those whose
- * last_seq grew among the ids that are watched. */
+/* Changes of tasks for subscriptions (TK-23): `fn` gets the ids of those whose last_seq grew
+ * among the ids that are watched, each at most once a second. It may end the watch. */
 void service_watch(struct service *s, struct str id, bool on);
+void service_watch_none(struct service *s);
 void service_on_change(struct service *s, void (*fn)(void *ctx, struct str id), void *ctx);
 
-/* TK-22: every run of this process ends, at most RUN_SHUTDOWN_MS; spawn answers a failed task
- * from now on. */
+/* TK-22: every run of this process ends, within RUN_SHUTDOWN_MS, and is recorded; `done` may
+ * free the service. spawn answers a failed task from now on. */
 void service_shutdown(struct service *s, void (*done)(void *ctx), void *ctx);
 size_t service_running(const struct service *s);
+/* After service_shutdown()'s `done`, or when no run was begun. */
 void service_free(struct service *s);
 
 #endif
