@@ -26,6 +26,7 @@
 #include "cli/hook_context.h"
 #include "cli/hook_dispatch.h"
 #include "cli/hook_trace.h"
+#include "cli/output.h"
 #include "cli/sync.h"
 #include "loop/pipe.h"
 #include "loop/timer.h"
@@ -119,11 +120,13 @@ static void warn_of(const struct hook_decided *d)
 
 static void say(const struct hook_answer *answer)
 {
+    auto_buf err = BUF(4 * answer->err.n + 1); /* what a hook wrote, on a person's terminal */
     struct error e;
 
     said = 1;
+    out_add_clean(&err, buf_str(&answer->err));
     if (!file_write_all(STDOUT_FILENO, buf_str(&answer->out), &e) ||
-        !file_write_all(STDERR_FILENO, buf_str(&answer->err), &e))
+        !file_write_all(STDERR_FILENO, buf_str(&err), &e))
         log_debug("%s", e.msg);
 }
 

@@ -37,27 +37,38 @@ static void put_raw(FILE *f, struct str s)
         fwrite(s.p, 1, s.n, f);
 }
 
-/* One line without what moves the cursor, changes colours or hides text; tabs stay. */
-static void put_clean_line(FILE *f, struct str line)
+/* Without what moves the cursor, changes colours or hides text. */
+void out_add_clean(struct buf *b, struct str text)
 {
-    struct str cell, rest = line;
+    while (text.n) {
+        size_t end = 0;
 
-    for (;;) {
-        auto_buf clean = BUF(4 * line.n + 16);
-        bool more = str_cut(rest, '\t', &cell, &rest);
-
-        utf8_put_clean(&clean, more ? cell : rest);
-        put_raw(f, buf_str(&clean));
-        if (!more)
-            return;
-        putc('\t', f);
+        while (end < text.n && text.p[end] != '\n' && text.p[end] != '\t')
+            end++;
+        utf8_put_clean(b, str_upto(text, end));
+        if (end < text.n)
+            buf_addc(b, text.p[end]);
+        text = str_from(text, end + 1);
     }
+}
+
+static void put_clean(FILE *f, struct str line)
+{
+    auto_buf clean = BUF(4 * line.n + 16);
+
+    out_add_clean(&clean, line);
+    put_raw(f, buf_str(&clean));
+}
+
+static bool is_for_people(FILE *f)
+{
+    return f == stderr || out_is_terminal(f);
 }
 
 void out_put_words(FILE *f, struct str words)
 {
-    if (out_is_terminal(f))
-        put_clean_line(f, words);
+    if (is_for_people(f))
+        put_clean(f, words);
     else
         put_raw(f, words);
 }
@@ -68,18 +79,18 @@ void out_put_text(FILE *f, struct str text)
 
     if (!text.n)
         return;
-    if (!out_is_terminal(f)) {
+    if (!is_for_people(f)) {
         put_raw(f, text);
         if (text.p[text.n - 1] != '\n')
             putc('\n', f);
         return;
     }
     while (str_cut(rest, '\n', &line, &rest)) {
-        put_clean_line(f, line);
+        put_clean(f, line);
         putc('\n', f);
     }
     if (rest.n) {
-        put_clean_line(f, rest);
+        put_clean(f, rest);
         putc('\n', f);
     }
 }

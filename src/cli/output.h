@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What people and programs see. A terminal gets colour (unless NO_COLOR is set), indented JSON,
- * and no character that it would act on; a pipe gets the bytes as they are.
+ * and no character that it would act on; a pipe gets the bytes as they are. What goes to stderr
+ * is for people wherever it leads (agents show it in their own terminal): no such character.
  */
 #ifndef SYM_CLI_OUTPUT_H
 #define SYM_CLI_OUTPUT_H
@@ -23,6 +24,9 @@ void out_put_words(FILE *f, struct str words);
 
 /* Ends with one newline whether or not the text does; nothing for an empty text. */
 void out_put_text(FILE *f, struct str text);
+
+/* Appends it as a terminal gets it: lines and tabs stay. */
+void out_add_clean(struct buf *b, struct str text);
 
 /* JSON on one line; on a terminal indented, and a text that is the only member of an object is
  * printed as the text it is. */

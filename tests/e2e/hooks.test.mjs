@@ -65,6 +65,12 @@ for (const agent of Object.keys(tool)) {
     });
 }
 
+scenario('HK-5: what a hook wrote reaches the terminal of Kiro without control characters', async place => {
+    hooks(place, 'p', [{ name: 'h', event: 'PreToolUse', ...sh(String.raw`printf '\033[31mno\033[0m\n\033]0;owned\007\tway' >&2; exit 2`) }]);
+    const r = await hook(place, 'kiro', 'preToolUse', tool.kiro);
+    assert.deepEqual([r.code, r.out, r.err], [2, '', 'no\n\tway']);
+});
+
 scenario('HK-4: with nothing to say every agent hears what it takes for no opinion', async place => {
     for (const agent of Object.keys(tool)) {
         const r = await hook(place, agent, before[agent], tool[agent]);

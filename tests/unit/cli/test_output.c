@@ -35,6 +35,25 @@ static void text_ends_with_one_newline_and_is_not_touched_in_a_pipe(void **state
     }
 }
 
+static void what_a_terminal_gets_keeps_lines_and_tabs_alone(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        { "", "" },
+        { "a\tb\nc", "a\tb\nc" },
+        { "\n\n\t", "\n\n\t" },
+        { "\033[31mred\033[0m\r\n\033]0;owned\a\t\xff\n", "red \n\t\xef\xbf\xbd\n" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        auto_buf out = BUF(4096);
+
+        out_add_clean(&out, str_of(cases[i].in));
+        assert_str(buf_str(&out), cases[i].out);
+    }
+}
+
 static void values_are_indented_and_show_no_hidden_characters(void **state)
 {
     static const struct {
@@ -114,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_ends_with_one_newline_and_is_not_touched_in_a_pipe),
+        cmocka_unit_test(what_a_terminal_gets_keeps_lines_and_tabs_alone),
         cmocka_unit_test(values_are_indented_and_show_no_hidden_characters),
         cmocka_unit_test(CL_2_a_report_is_one_array_of_tagged_events),
         cmocka_unit_test(doctor_knows_what_to_do_about_the_problems_we_report),
