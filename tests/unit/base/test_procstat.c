@@ -31,7 +31,8 @@ static void a_name_cannot_shift_the_fields(void **state)
         { "7 (sh) S 3 7 7 0 -1 4 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0\n", true, 3, 4711 },
         { "7 (a) S 1 2) S 3 7 7 0 -1 4 1 0 0 0 0 0 0 0 20 0 1 0 99 0 0\n", true, 3, 99 },
         { "7 (\n 5 5) Z 0 7 7 0 -1 4 1 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n", true, 0, 5 },
-        { "7 (sh) S 3\n", false, 0, 0 },
+        { "7 (sh) S 3 7\n", true, 3, 0 },
+        { "7 (sh) S\n", false, 0, 0 },
         { "7 sh S 3 4 5\n", false, 0, 0 },
         { "", false, 0, 0 },
     };
