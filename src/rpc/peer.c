@@ -190,6 +190,8 @@ static void on_timer(void *ctx)
 
 static void set_deadline(struct call *c, int64_t now)
 {
+    if (c->timeout_ms == PEER_NO_TIMEOUT)
+        return;
     c->deadline = now + c->timeout_ms;
     if (c->deadline > c->hard_deadline)
         c->deadline = c->hard_deadline;
@@ -266,9 +268,12 @@ uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, 
         .handle = ++p->last_handle,
         .done = done,
         .ctx = ctx,
+        .deadline = INT64_MAX,
         .hard_deadline = now + p->hard_ms,
-        .timeout_ms = opts->timeout_ms > 0 ? opts->timeout_ms : 1,
+        .timeout_ms = opts->timeout_ms,
     };
+    if (c->timeout_ms <= 0 && c->timeout_ms != PEER_NO_TIMEOUT)
+        c->timeout_ms = 1;
     snprintf(c->id, sizeof c->id, opts->string_id ? "\"probe-%llu\"" : "%llu",
              (unsigned long long)c->handle);
     snprintf(c->method, sizeof c->method, "%s", opts->method);
@@ -285,7 +290,8 @@ uint64_t peer_call(struct peer *p, const struct peer_call *opts, reply_fn done, 
         return 0;
     }
     p->stats.calls++;
-    if (!p->timer || !timer_is_set(p->timer) || c->deadline < p->timer_at)
+    if (c->timeout_ms != PEER_NO_TIMEOUT &&
+        (!p->timer || !timer_is_set(p->timer) || c->deadline < p->timer_at))
         set_timer(p, c->deadline);
     return c->handle;
 }

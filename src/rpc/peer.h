@@ -17,7 +17,10 @@
 
 #define PEER_MAX_INFLIGHT 1024 /* open calls; one more fails with ERR_LIMIT at once */
 #define PEER_HARD_TIMEOUT_MS \
-    (3600 * 1000) /* no call lives longer, whatever progress it reports (MCP-C21) */
+    (3600 *                  \
+     1000) /* no call with a timeout lives longer, whatever progress it reports (MCP-C21) */
+#define PEER_NO_TIMEOUT \
+    (-1) /* waits until the answer, a cancel or the end; no ceiling either */
 #define PEER_MESSAGE_MAX ((size_t)32 << 20) /* bytes of one message that we send */
 
 struct peer;
@@ -72,7 +75,7 @@ bool peer_feed_too_long(struct peer *p, size_t limit);
 struct peer_call {
     const char *method;
     struct str params; /* JSON object text; empty: no params member */
-    int timeout_ms;    /* > 0 */
+    int timeout_ms;    /* > 0, or PEER_NO_TIMEOUT */
     bool string_id;    /* use a string id ("probe-1"), equal to no number (mcp.md 1.3) */
 };
 

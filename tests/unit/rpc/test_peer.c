@@ -532,6 +532,27 @@ static void a_call_with_an_endless_timeout_still_has_the_hard_maximum(void **sta
     (void)state;
 }
 
+static void a_call_without_a_timeout_outlives_those_that_have_one(void **state)
+{
+    struct outcome o[2] = { 0 };
+    struct side s;
+
+    side_init(&s, &ops);
+    peer_set_hard_timeout(s.peer, 20);
+    o[1].stop = s.loop;
+    call(&s, &o[0], PEER_NO_TIMEOUT);
+    call(&s, &o[1], 10);
+    run_until_stopped(s.loop, 1000);
+    run_for(s.loop, 40);
+    assert_int_equal(o[1].kind, ERR_TIMEOUT);
+    assert_int_equal(o[0].times, 0);
+    assert_true(feed(&s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}"));
+    assert_int_equal(o[0].times, 1);
+    assert_int_equal(o[0].kind, ERR_NONE);
+    side_end(&s);
+    (void)state;
+}
+
 static void a_cancelled_call_ends_at_once_and_its_answer_is_late(void **state)
 {
     struct outcome o = { 0 };
@@ -759,6 +780,7 @@ int main(void)
         cmocka_unit_test(each_call_has_its_own_deadline),
         cmocka_unit_test(progress_prolongs_a_call_but_not_beyond_the_hard_maximum),
         cmocka_unit_test(a_call_with_an_endless_timeout_still_has_the_hard_maximum),
+        cmocka_unit_test(a_call_without_a_timeout_outlives_those_that_have_one),
         cmocka_unit_test(a_cancelled_call_ends_at_once_and_its_answer_is_late),
         cmocka_unit_test(more_calls_than_the_ceiling_fail_at_once),
         cmocka_unit_test(a_call_that_cannot_be_sent_fails_and_is_never_called_back),
