@@ -30,8 +30,8 @@ bool acp_kind_parse(struct str name, enum acp_kind *ret);
 typedef unsigned acp_allow; /* bits 1u << enum acp_kind */
 
 struct acp_decision {
-    bool selected;         /* false: the outcome is "cancelled" */
-    struct str option_id;  /* of the options' document */
+    bool selected;           /* false: the outcome is "cancelled" */
+    struct str option_id;    /* of the options' document */
     const char *option_kind; /* "allow_once" or "reject_once"; NULL when cancelled */
 };
 

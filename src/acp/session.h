@@ -17,11 +17,19 @@
 #include "base/error.h"
 #include "loop/loop.h"
 
-#define ACP_LINE_MAX     ((size_t)16 << 20) /* bytes (ACP-1) */
-#define ACP_REQUEST_MS   (120 * 1000)       /* each request before the prompt (TK-20) */
-#define ACP_PREVIEW_MAX  4000               /* characters of a raw output (TK-16) */
-#define ACP_FLUSH_MS     1000               /* chunks are coalesced at most this long */
+#define ACP_LINE_MAX    ((size_t)16 << 20) /* bytes (ACP-1) */
+#define ACP_REQUEST_MS  (120 * 1000)       /* each request before the prompt (TK-20) */
+#define ACP_PREVIEW_MAX 4000               /* characters of a raw output (TK-16) */
+#define ACP_FLUSH_MS    1000               /* chunks are coalesced at most this long */
+#define ACP_PIECE_MAX   ((size_t)1 << 20)  /* bytes of one text event */
+#define ACP_ID_MAX                                                                 \
+    ((size_t)1024)       /* bytes of a session id; longer ids of messages and tool \
+                            calls are not remembered */
+#define ACP_ASKS_MAX 256 /* open permission requests; more are answered "cancelled" */
 
+/* How a setting is made. What the agent has decides where there is a choice: config options
+ * beat modes (ACP-8); an old agent without config options is asked by the other two for "mode"
+ * and "model". */
 enum acp_setting_how {
     ACP_CONFIG,    /* session/set_config_option */
     ACP_MODE,      /* session/set_mode */
@@ -33,7 +41,7 @@ struct acp_setting {
     const char *what; /* for messages: "pin", "model", "effort" */
     enum acp_setting_how how;
     const char *id;    /* of the config option; NULL for a mode or a model */
-    const char *value; /* "on", "true" for a boolean option */
+    const char *value; /* for a boolean option "true", "on", "false" or "off" */
 };
 
 struct acp_mcp_server { /* stdio, for session/new */
@@ -43,7 +51,7 @@ struct acp_mcp_server { /* stdio, for session/new */
 };
 
 struct acp_turn {
-    int version;     /* 1 or 2 (ACP-16) */
+    int version;     /* 1 or 2: the newest to offer; an agent may answer 2 with 1 (ACP-16) */
     const char *cwd; /* absolute */
     struct str prompt;
     const char *resume;      /* a session id; NULL: a new session (ACP-19) */
@@ -57,18 +65,30 @@ struct acp_turn {
 
 /* The one event model. `data` is the JSON object that the ledger keeps (TK-16). */
 enum acp_event {
-    ACP_EV_SESSION,     /* {"session_id"} */
-    ACP_EV_MESSAGE,     /* {"text","message_id"?}, coalesced */
-    ACP_EV_THOUGHT,     /* the same */
-    ACP_EV_TOOL_CALL,   /* as sent without content blocks, raw output cut */
-    ACP_EV_TOOL_UPDATE, /* the same */
+    ACP_EV_SESSION, /* {"session_id"} */
+    /* {"text","message_id"?,"continues"?:true,"replaces"?:true}, coalesced, text <=
+     * ACP_PIECE_MAX. continues: the text goes on where the last event of this type ended, it is
+     * no message of its own. replaces: the text stands for all that was said before under this
+     * message_id (v2). */
+    ACP_EV_MESSAGE,
+    ACP_EV_THOUGHT, /* the same */
+    /* As sent, without `content`; a raw output of more than ACP_PREVIEW_MAX characters is
+     * {"truncated":true,"characters":N,"preview":"..."}. */
+    ACP_EV_TOOL_CALL,
+    ACP_EV_TOOL_UPDATE, /* the same; status "cancelled": marked so by us (ACP-11) */
     ACP_EV_PLAN,        /* {"entries"} */
-    ACP_EV_UPDATE,      /* every other session/update: {"update"} */
+    /* {"update"}: every other session/update, or one that lacks what its kind requires. Our own
+     * {"sessionUpdate":"_dropped","reason"} stands for a line that was too long. */
+    ACP_EV_UPDATE,
 };
 
 struct acp_failure {
-    const char *step; /* "initialize", "authenticate", "load_session", "pin", ... for `error` */
-    struct str text;  /* one line that names the thing */
+    /* What did not work, for `error`: "initialize", "authenticate", "new_session",
+     * "list_sessions", "load_session", "resume_session", the `what` of a setting, "prompt", or
+     * "cancelled". */
+    const char *step;
+    struct str text;             /* one line that names the thing; without the step */
+    const char *setting, *value; /* of a setting that is not in force; else NULL */
 };
 
 struct acp_permission {
@@ -100,9 +120,12 @@ struct acp_session;
 /* Begins with `initialize`. `turn` and all it points to is copied. */
 struct acp_session *acp_session_new(struct loop *l, const struct acp_turn *turn,
                                     const struct acp_session_ops *ops, void *ctx);
-/* One line of the agent's stdout. False: freed inside. */
+/* One line of the agent's stdout; what is no message is skipped. False: freed inside. */
 bool acp_session_feed(struct acp_session *s, struct str line);
+/* A line of more than ACP_LINE_MAX was discarded. Before the prompt that fails the request that
+ * is open, for nothing better will come; later it is told as an ACP_EV_UPDATE. */
 bool acp_session_feed_too_long(struct acp_session *s);
+/* Also from inside on_permission. An id that is no longer open is nothing. */
 void acp_session_permit(struct acp_session *s, uint64_t id, bool recorded);
 
 /* session/cancel: pending permissions are answered cancelled, the stop is awaited (ACP-11).
@@ -112,6 +135,7 @@ void acp_session_cancel(struct acp_session *s);
 /* The output cap is reached: updates are counted and dropped from now on; permissions and the
  * end are still handled (ACP-17). */
 void acp_session_mute(struct acp_session *s);
+uint64_t acp_session_dropped(const struct acp_session *s); /* events not told since then */
 /* The agent is gone: coalesced text goes out; on_failed or on_stopped if neither came. */
 void acp_session_closed(struct acp_session *s, const struct error *why);
 void acp_session_flush(struct acp_session *s); /* coalesced text goes out now */
