@@ -30,8 +30,6 @@ struct hook_dispatch {
         size_t n, cap;
     } hooks;
     struct gate_job *jobs; /* one a hook */
-    struct custom_def *customs;
-    size_t ncustoms;
     struct evaluator *eval;
     struct buf canonical; /* stdin in our own form */
     size_t next, running;
@@ -243,24 +241,6 @@ static void on_gates(void *ctx)
     start_more(d);
 }
 
-static void add_customs(struct hook_dispatch *d)
-{
-    const struct resolution *res = d->o.res;
-    size_t n = 0;
-
-    for (size_t i = 0; i < res->plugins.n; i++)
-        n += res->plugins.v[i].plugin ? res->plugins.v[i].plugin->predicates.n : 0;
-    d->customs = ARENA_ARRAY(&d->arena, struct custom_def, n);
-    for (size_t i = 0; i < res->plugins.n; i++) {
-        const struct plugin_status *st = &res->plugins.v[i];
-
-        for (size_t k = 0;
-             st->state == PLUGIN_ACTIVE && st->plugin && k < st->plugin->predicates.n; k++)
-            d->customs[d->ncustoms++] =
-                (struct custom_def){ &st->plugin->predicates.v[k], st->trusted };
-    }
-}
-
 static void run_gates(struct hook_dispatch *d)
 {
     struct eval_world world = { .root = d->o.res->workspace.root,
@@ -268,15 +248,13 @@ static void run_gates(struct hook_dispatch *d)
                                 .cache_dir = d->o.cache_dir,
                                 .write_cache = true };
 
-    add_customs(d);
-    world.customs = d->customs;
-    world.ncustoms = d->ncustoms;
     d->jobs = ARENA_ARRAY(&d->arena, struct gate_job, d->hooks.n);
     for (size_t i = 0; i < d->hooks.n; i++)
         d->jobs[i] = (struct gate_job){ .gate = &d->hooks.v[i].hook->gate,
                                         .owner = d->hooks.v[i].plugin,
                                         .may_run = true };
     d->eval = evaluator_new(d->loop, &world);
+    resolution_define(d->o.res, d->eval);
     evaluator_run(d->eval, d->jobs, d->hooks.n, on_gates, d);
 }
 

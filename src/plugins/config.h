@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* config.toml with all keys (docs/spec/plugins.md CF-3, meta-server.md 1.2). Pure reading;
- * writing comes with the commands that write. */
+/* config.toml with all keys (docs/spec/plugins.md CF-3, meta-server.md 1.2). Reading only;
+ * sync/config_file.h writes. */
 #ifndef SYM_PLUGINS_CONFIG_H
 #define SYM_PLUGINS_CONFIG_H
 
@@ -93,9 +93,9 @@ struct config {
 
 /*
  * Never fails: an absent file is all defaults, a bad one all defaults with `malformed` and a
- * warning. Unknown keys at the top level are ignored, with a warning where one is
- * nearly a known one; in [mcp], [[registry]] and
- * [[package-manager]] they are errors, elsewhere warnings. `path` is always set.
+ * warning. Unknown keys at the top level are ignored, with a warning where one is nearly a
+ * known one; in [mcp], [[registry]] and [[package-manager]] they are errors, elsewhere
+ * warnings. `path` is always set.
  */
 void config_load(struct config *ret, const struct dirs *dirs, struct arena *a);
 

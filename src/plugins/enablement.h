@@ -12,6 +12,7 @@
 #define SYM_PLUGINS_ENABLEMENT_H
 
 #include "plugins/registry.h"
+#include "plugins/resolve.h"
 #include "plugins/trust.h"
 
 struct enable_world {

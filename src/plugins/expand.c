@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/resolve.h"
+#include "plugins/server.h"
 
 #define MAX_EXPANDED ((size_t)1 << 20)
 
 static bool is_name(struct str s)
 {
-    if (s.n == 0 || isdigit((unsigned char)s.p[0]))
+    if (s.n == 0 || ascii_digit(s.p[0]))
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (!isalnum((unsigned char)s.p[i]) && s.p[i] != '_')
+        if (!ascii_alnum(s.p[i]) && s.p[i] != '_')
             return false;
     return true;
 }

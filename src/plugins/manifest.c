@@ -8,8 +8,7 @@
 #include "base/sha256.h"
 #include "plugins/manifest_impl.h"
 
-static const char *const manifest_names[] = { "SYMPOSIUM.toml", "Symposium.toml",
-                                              "symposium.toml" };
+static const char *const manifest_names[] = { MANIFEST_NAMES };
 
 void manifest_name_see(struct manifest_name *m, const char *entry)
 {

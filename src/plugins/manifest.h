@@ -24,6 +24,9 @@ struct manifest_source {
     bool agents_syncing;      /* workspace: .agents/skills is a default group */
 };
 
+/* The accepted names, the better first (PL-1): to initialise an array with. */
+#define MANIFEST_NAMES "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml"
+
 /* The manifest among a directory's entries (PL-1). `found` counts the accepted names in it. */
 struct manifest_name {
     const char *name; /* static; NULL: none */

@@ -45,7 +45,8 @@ struct slot {
 
 /* One defined name. */
 struct custom {
-    const struct custom_def *def; /* NULL: defined twice */
+    const struct custom_predicate *def; /* NULL: defined twice */
+    bool trusted;
 };
 
 struct evaluator {
@@ -223,7 +224,7 @@ static enum truth eval_custom(struct evaluator *ev, const struct gate_job *job,
     }
     if (!c->def)
         return NO;
-    if (!job->may_run || !c->def->trusted)
+    if (!job->may_run || !c->trusted)
         return REFUSED;
     buf_addf(&key, "%.*s(%.*s)", STR_F(p->name), STR_F(p->arg));
     s = map_get(&ev->slots, buf_str(&key));
@@ -234,7 +235,7 @@ static enum truth eval_custom(struct evaluator *ev, const struct gate_job *job,
     s = add_slot(ev, buf_str(&key), p->text);
     s->key = arena_str(&ev->arena, buf_str(&key));
     if (!from_cache(s))
-        start_custom(s, c->def->def, p->arg);
+        start_custom(s, c->def, p->arg);
     return slot_truth(s);
 }
 
@@ -399,21 +400,21 @@ void evaluator_run(struct evaluator *ev, struct gate_job *jobs, size_t n,
 
 /* ---- life ---- */
 
-void evaluator_define(struct evaluator *ev, const struct custom_def *def)
+void evaluator_define(struct evaluator *ev, const struct custom_predicate *def, bool trusted)
 {
-    struct custom *known = map_get(&ev->customs, def->def->name), *c;
+    struct custom *known = map_get(&ev->customs, def->name), *c;
 
     if (ev->world.cache_dir && !ev->cache)
         ev->cache = predicate_cache_load(ev->world.cache_dir, ev->world.root);
     if (known) {
         known->def = NULL;
         warn(ev, "predicate '%.*s' is defined more than once; none of them counts",
-             STR_F(def->def->name));
+             STR_F(def->name));
         return;
     }
     c = ARENA_NEW(&ev->arena, struct custom);
-    c->def = def;
-    map_put(&ev->customs, def->def->name, c);
+    *c = (struct custom){ def, trusted };
+    map_put(&ev->customs, def->name, c);
 }
 
 struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world)
@@ -423,8 +424,6 @@ struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world)
     ev->loop = l;
     ev->world = *world;
     ev->tick = timer_new(l, step, ev);
-    for (size_t i = 0; i < world->ncustoms; i++)
-        evaluator_define(ev, &world->customs[i]);
     return ev;
 }
 

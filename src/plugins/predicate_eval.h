@@ -24,18 +24,10 @@
  * programs, and of all others. Further ones are absent, with a warning. */
 #define EVAL_MAX_LOOKUPS 10000
 
-/* A [[predicate]] as some loaded plugin defines it. */
-struct custom_def {
-    const struct custom_predicate *def; /* its owner's installations say what to run */
-    bool trusted;                       /* false: always false, nothing runs (PL-32) */
-};
-
 /* Copied, but what it points to must live as long as the evaluator. */
 struct eval_world {
     struct str root; /* canonical workspace root: cwd of what is run */
     const struct deps *deps;
-    const struct custom_def *customs; /* defined twice: none counts, with a warning (PL-15) */
-    size_t ncustoms;
     const char *cache_dir; /* <cache>; NULL: no disk cache */
     bool write_cache;      /* false: read it only */
     int timeout_ms;        /* 0: EVAL_TIMEOUT_MS */
@@ -63,9 +55,12 @@ struct evaluator *evaluator_new(struct loop *l, const struct eval_world *world);
 void evaluator_run(struct evaluator *ev, struct gate_job *jobs, size_t n,
                    void (*done)(void *ctx), void *ctx);
 
-/* One definition more, between batches; it must live as long as the evaluator. A name that is
- * already defined counts from now on for nobody (PL-15). */
-void evaluator_define(struct evaluator *ev, const struct custom_def *def);
+/*
+ * Makes a [[predicate]] known, between batches; it must live as long as the evaluator. Its
+ * owner's installations say what to run; where that is not trusted nothing runs (PL-32). A name
+ * that is already defined counts from now on for nobody, with a warning (PL-15).
+ */
+void evaluator_define(struct evaluator *ev, const struct custom_predicate *def, bool trusted);
 
 /* So far, for people; owned by the evaluator. */
 const struct strs *evaluator_warnings(const struct evaluator *ev);

@@ -13,8 +13,6 @@
 #include "plugins/manifest.h"
 #include "plugins/skill.h"
 
-#define SKILL_FILE "SKILL.md"
-
 struct entry {
     const char *dir;
     const char *subpath;
@@ -26,9 +24,8 @@ struct walk {
     struct load_ctx *l;
     struct str registry;
     unsigned dirs_left;
-    bool cut; /* a ceiling was reached */
-    const char
-        *root; /* a stranger's: files are read that lie beneath it; NULL: the user's own */
+    bool cut;         /* a ceiling was reached */
+    const char *root; /* a stranger's: what lies beneath it is read; NULL: the user's own */
     struct {
         struct entry *v;
         size_t n, cap;
@@ -90,7 +87,7 @@ static bool list_dir(struct walk *w, const char *dir, struct listing *ret)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         manifest_name_see(&ret->manifest, e->d_name);
-        ret->skill |= strcmp(e->d_name, SKILL_FILE) == 0;
+        ret->skill |= strcmp(e->d_name, SKILL_FILE_NAME) == 0;
         if (strcmp(e->d_name, ".git") != 0 && file_entry_is_dir(d, e))
             ARENA_PUSH(w->l->a, &ret->dirs) = arena_str(w->l->a, str_of(e->d_name));
     }
@@ -101,7 +98,7 @@ static bool list_dir(struct walk *w, const char *dir, struct listing *ret)
 static void add_entry(struct walk *w, const char *dir, const char *subpath,
                       const struct listing *ls)
 {
-    const char *name = ls->manifest.name ? ls->manifest.name : SKILL_FILE;
+    const char *name = ls->manifest.name ? ls->manifest.name : SKILL_FILE_NAME;
 
     if (w->found.n >= REGISTRY_MAX_ENTRIES) {
         w->cut = true;
@@ -267,7 +264,7 @@ static bool exists(struct load_ctx *l, const char *dir, const char *name)
 static void load_workspace_dir(struct load_ctx *l, const struct workspace *ws, const char *dir,
                                bool agents_syncing)
 {
-    static const char *const names[] = { "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml" };
+    static const char *const names[] = { MANIFEST_NAMES };
     struct manifest_source src = { .origin = ORIGIN_WORKSPACE,
                                    .registry = STR("workspace"),
                                    .dir = str_of(dir),
@@ -280,7 +277,7 @@ static void load_workspace_dir(struct load_ctx *l, const struct workspace *ws, c
 
     if (strlen(dir) > ws->root.n)
         src.subpath = str_from(src.dir, ws->root.n + 1);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (exists(l, dir, names[i]))
             manifest_name_see(&m, names[i]);
     warn_several(l, dir, &m);

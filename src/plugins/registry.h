@@ -51,9 +51,8 @@ void registry_load(struct load_ctx *l, struct str name, const char *root);
 /*
  * The registries of the configuration in the order of PL-36. Of a git registry the checkout
  * that is there is read, all of it at one commit, without links that lead out of it; nothing is
- * fetched. Without one it is a
- * failure that says what to do, of the recommendations only a warning: they are not the user's
- * doing.
+ * fetched. Without one it is a failure that says what to do, of the recommendations only a
+ * warning: they are not the user's doing.
  */
 void registries_load(struct load_ctx *l, const struct config *config, const struct dirs *dirs);
 

@@ -134,17 +134,11 @@ static void report_failures(struct resolver *r)
         (config->malformed ? add_problem : add_warning)(r, config->warnings.v[i]);
 }
 
-/* Custom predicates of every enabled plugin: gates refer to them across plugins. */
-static void take_customs(struct resolver *r, const struct plugin_status *st)
+/* Gates refer to them across plugins. */
+static void define_customs(struct evaluator *ev, const struct plugin_status *st)
 {
-    const struct plugin *p = st->plugin;
-
-    for (size_t i = 0; i < p->predicates.n; i++) {
-        struct custom_def *def = ARENA_NEW(&r->res->arena, struct custom_def);
-
-        *def = (struct custom_def){ .def = &p->predicates.v[i], .trusted = st->trusted };
-        evaluator_define(r->eval, def);
-    }
+    for (size_t i = 0; i < st->plugin->predicates.n; i++)
+        evaluator_define(ev, &st->plugin->predicates.v[i], st->trusted);
 }
 
 void add_status(struct resolver *r, const struct plugin_status *st)
@@ -152,7 +146,7 @@ void add_status(struct resolver *r, const struct plugin_status *st)
     ARENA_PUSH(&r->res->arena, &r->res->plugins) = *st;
     ARENA_PUSH(&r->res->arena, &r->nodes) = (struct node){ 0 };
     if (is_active(st))
-        take_customs(r, st);
+        define_customs(r->eval, st);
 }
 
 void add_failed(struct resolver *r, struct str name, struct str registry, struct str reason,
@@ -308,6 +302,16 @@ void resolution_free(struct resolution *res)
     arena = res->arena;
     arena_free(&arena);
     free(res);
+}
+
+void resolution_define(const struct resolution *res, struct evaluator *ev)
+{
+    for (size_t i = 0; i < res->plugins.n; i++) {
+        const struct plugin_status *st = &res->plugins.v[i];
+
+        if (is_active(st) || st->state == PLUGIN_GATED)
+            define_customs(ev, st);
+    }
 }
 
 bool resolution_stale(const struct resolution *res)

@@ -67,8 +67,7 @@ struct active_server {
 struct active_group {
     const struct plugin *plugin;
     const struct skill_group *group;
-    struct str
-        dir; /* canonical, beneath the plugin's directory; it was there. Empty with git */
+    struct str dir; /* canonical, beneath the plugin's; it was there. Empty with git */
     struct str git; /* as written */
     bool trusted;   /* the plugin's: gates of its skills may run programs */
 };
@@ -162,15 +161,9 @@ void resolution_free(struct resolution *res);
 /* True when a watched path changed since (mtime, size, inode, existence). */
 bool resolution_stale(const struct resolution *res);
 
-/* Consent of PL-32, in <state>/trusted.json by canonical root and SHA-256 of the manifest. */
-struct trust_entry {
-    struct str root, manifest, sha256;
-};
-bool trust_has(const struct dirs *dirs, struct str root, struct str manifest_sha256);
-bool trust_set(const struct dirs *dirs, const struct trust_entry *entries, size_t n,
-               bool trusted, struct error *e);
-
-/* ${VAR} and ${VAR:-default}; ERR_NOT_FOUND names an unset variable without default. */
-bool server_expand(struct arena *a, struct str text, struct str *ret, struct error *e);
+/* The custom predicates of every enabled plugin (whether its own gate holds or not), for gates
+ * that are evaluated after the resolution: those of skills and hooks (PL-23). */
+struct evaluator; /* plugins/predicate_eval.h */
+void resolution_define(const struct resolution *res, struct evaluator *ev);
 
 #endif

@@ -16,6 +16,9 @@ struct server_world {
     struct map *programs; /* memo of the search in PATH, empty at first; may be NULL */
 };
 
+/* ${VAR} and ${VAR:-default}; ERR_NOT_FOUND names an unset variable without default. */
+bool server_expand(struct arena *a, struct str text, struct str *ret, struct error *e);
+
 /* False: *e says why, without the server's name. `trusted` is the plugin's (PL-32). */
 bool server_prepare(const struct server_world *w, const struct plugin *p,
                     const struct server_def *def, bool trusted, struct active_server *ret,

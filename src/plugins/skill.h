@@ -5,6 +5,7 @@
 
 #include "plugins/manifest.h"
 
+#define SKILL_FILE_NAME "SKILL.md"
 #define SKILL_MAX_BYTES ((size_t)1 << 20)
 
 struct skill_front {

@@ -9,7 +9,6 @@
 #include "base/sha256.h"
 #include "plugins/skill.h"
 
-#define SKILL_FILE_NAME   "SKILL.md"
 #define SKILL_MARKER      ".symposium" /* in a directory that sync made (SY-14) */
 #define SKILL_NAME_MAX    200          /* bytes; it becomes the name of a directory */
 #define SKILL_ORIGIN_SIZE 9

@@ -109,24 +109,6 @@ static void take_group(struct skills_finding *f, const struct active_group *g)
 
 /* ---- gates ---- */
 
-static void define_customs(struct skills_finding *f)
-{
-    const struct resolution *res = f->q.res;
-
-    for (size_t i = 0; i < res->plugins.n; i++) {
-        const struct plugin_status *st = &res->plugins.v[i];
-
-        if (st->state != PLUGIN_ACTIVE && st->state != PLUGIN_GATED)
-            continue;
-        for (size_t k = 0; k < st->plugin->predicates.n; k++) {
-            struct custom_def *def = ARENA_NEW(&f->out->arena, struct custom_def);
-
-            *def = (struct custom_def){ &st->plugin->predicates.v[k], st->trusted };
-            evaluator_define(f->eval, def);
-        }
-    }
-}
-
 /* SY-13. The first group that leads to it has it. */
 static bool is_new(struct active_skills *s, struct map *seen, const struct found_skill *k)
 {
@@ -195,7 +177,7 @@ struct skills_finding *active_skills_find(struct loop *l, const struct skills_qu
     for (size_t i = 0; i < f->jobs.n; i++)
         f->jobs.v[i].gate = &f->out->v[i].skill.gate; /* the array has stopped growing */
     f->eval = evaluator_new(l, &world);
-    define_customs(f);
+    resolution_define(res, f->eval);
     evaluator_run(f->eval, f->jobs.v, f->jobs.n, on_gates, f);
     return f;
 }

@@ -51,8 +51,7 @@ struct skills_finding;
 struct skills_finding *active_skills_find(struct loop *l, const struct skills_query *q,
                                           void (*done)(void *ctx, struct active_skills *s),
                                           void *ctx);
-void active_skills_cancel(
-    struct skills_finding *f); /* `done` is not called; NULL is accepted */
+void active_skills_cancel(struct skills_finding *f); /* no `done`; NULL is accepted */
 void active_skills_free(struct active_skills *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "text/json.h"

@@ -285,19 +285,25 @@ static void matcher_and_predicates_come_before_the_program(void **state) /* HK-5
     world_free(b.w);
 }
 
-static void a_custom_predicate_of_another_plugin_counts(void **state) /* PL-15, PL-23 */
+/* PL-15, PL-23: also that of a plugin whose own gate does not hold here, as for servers. */
+static void a_custom_predicate_of_another_plugin_counts(void **state)
 {
-    struct bench b = bench_new("claude", HOOK_PRE_TOOL_USE);
+#define HAS "[[predicate]]\nname = \"has\"\ncommand = { executable = \"/bin/true\" }\n"
+    static const char *const others[] = { ANY HAS,
+                                          ANY "predicates = [\"env(NOT_SET)\"]\n" HAS };
 
-    user_plugin(b.w, "a",
-                ANY HOOK_SH("h", "PreToolUse", "exit 2") "predicates = [\"has(x)\"]\n");
-    user_plugin(b.w, "b",
-                ANY
-                "[[predicate]]\nname = \"has\"\ncommand = { executable = \"/bin/true\" }\n");
-    resolve(b.w);
-    dispatch(&b);
-    assert_string_equal(b.said, "a/h: blocked\n");
-    world_free(b.w);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        struct bench b = bench_new("claude", HOOK_PRE_TOOL_USE);
+
+        user_plugin(b.w, "a",
+                    ANY HOOK_SH("h", "PreToolUse", "exit 2") "predicates = [\"has(x)\"]\n");
+        user_plugin(b.w, "b", others[i]);
+        resolve(b.w);
+        dispatch(&b);
+        assert_string_equal(b.said, "a/h: blocked\n");
+        world_free(b.w);
+    }
+#undef HAS
 }
 
 /* PL-32: the manifest of a workspace that nobody consented to. */

@@ -17,7 +17,11 @@ struct place {
     struct loop *loop;
     char root[64], cache[64];
     struct plugin plugin;
-    struct custom_def customs[8];
+    struct {
+        const struct custom_predicate *def;
+        bool trusted;
+    } customs[8];
+    size_t ncustoms;
     struct watch_list watch;
     struct eval_world world;
     struct deps deps;
@@ -54,7 +58,6 @@ static struct place *place_new(void)
     p->deps = (struct deps){ .v = list, .n = 1 };
     p->world = (struct eval_world){ .root = str_of(p->root),
                                     .deps = &p->deps,
-                                    .customs = p->customs,
                                     .cache_dir = p->cache,
                                     .write_cache = true,
                                     .watch_arena = &p->a,
@@ -80,7 +83,7 @@ static void define(struct place *p, const char *name, const char *body, bool tru
 {
     struct custom_predicate *def = ARENA_NEW(&p->a, struct custom_predicate);
     struct installation *all = ARENA_ARRAY(&p->a, struct installation, 8);
-    char *file = arena_printf(&p->a, "%s%zu.sh", name, p->world.ncustoms);
+    char *file = arena_printf(&p->a, "%s%zu.sh", name, p->ncustoms);
     size_t n = p->plugin.installations.n;
 
     write_file(in(p, file), body, 0600);
@@ -92,7 +95,8 @@ static void define(struct place *p, const char *name, const char *body, bool tru
     def->name = str_of(name);
     def->command = str_of(file);
     def->owner = &p->plugin;
-    p->customs[p->world.ncustoms++] = (struct custom_def){ .def = def, .trusted = trusted };
+    p->customs[p->ncustoms].def = def;
+    p->customs[p->ncustoms++].trusted = trusted;
 }
 
 static void on_done(void *ctx)
@@ -120,6 +124,8 @@ static void evaluate(struct place *p, size_t n)
 {
     evaluator_free(p->ev);
     p->ev = evaluator_new(p->loop, &p->world);
+    for (size_t i = 0; i < p->ncustoms; i++)
+        evaluator_define(p->ev, p->customs[i].def, p->customs[i].trusted);
     p->done = false;
     evaluator_run(p->ev, p->jobs, n, on_done, p);
     assert_false(p->done);
@@ -475,8 +481,9 @@ static void a_predicate_that_cannot_run_is_false_with_the_reason(void **state)
 
     (void)state;
     def.owner = &p->plugin;
-    p->customs[0] = (struct custom_def){ .def = &def, .trusted = true };
-    p->world.ncustoms = 1;
+    p->customs[0].def = &def;
+    p->customs[0].trusted = true;
+    p->ncustoms = 1;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct installation in = cases[i].in;
 

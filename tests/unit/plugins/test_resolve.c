@@ -2,6 +2,8 @@
 #include "world.h"
 
 #include "base/clock.h"
+#include "plugins/server.h"
+#include "plugins/trust.h"
 
 /* ---- gates ---- */
 

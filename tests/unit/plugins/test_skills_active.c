@@ -3,6 +3,7 @@
 
 #include "plugins/checkout.h"
 #include "plugins/skills_active.h"
+#include "plugins/trust.h"
 
 #define SKILL(name, more) "---\nname: " name "\ndescription: d\n" more "---\n"
 
