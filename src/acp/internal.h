@@ -47,9 +47,10 @@ struct acp_session {
     struct peer *peer;
     struct timer *flush; /* set while text is pending */
     enum acp_state state;
-    const char *step; /* of the open request, for failures */
-    uint64_t call;    /* of the open request */
-    unsigned busy;    /* callbacks under way */
+    const char *step;  /* of the open request, for failures */
+    uint64_t call;     /* of the open request */
+    struct buf unsent; /* why not even `initialize` could be sent */
+    unsigned busy;     /* callbacks under way */
     bool freed;
 
     struct acp_kept initialized; /* the answer to initialize; agent views it */
@@ -78,8 +79,7 @@ struct acp_session {
 
     /* v2: the turn ends by an update. */
     bool accepted, running;
-    bool idle;       /* ended before it was accepted */
-    struct buf stop; /* the reason then */
+    struct acp_kept idle; /* the update that ended it before it was accepted */
 };
 
 /* ---- session.c ---- */
@@ -122,7 +122,7 @@ void acp_settings_begin(struct acp_session *s);
 /* ---- turn.c ---- */
 void acp_prompt(struct acp_session *s);
 void acp_stop(struct acp_session *s, const struct acp_stop *how);
-void acp_on_state_update(struct acp_session *s, yyjson_val *update);
+void acp_on_state_update(struct acp_session *s, struct rpc_doc *doc, yyjson_val *update);
 
 /* ---- updates.c ---- */
 void acp_on_update(struct acp_session *s, const struct rpc_msg *m);

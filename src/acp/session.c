@@ -72,9 +72,10 @@ static void destroy(struct acp_session *s)
     acp_keep(&s->config, NULL, NULL);
     acp_keep(&s->modes, NULL, NULL);
     acp_keep(&s->models, NULL, NULL);
+    acp_keep(&s->idle, NULL, NULL);
     buf_free(&s->mode);
     buf_free(&s->model);
-    buf_free(&s->stop);
+    buf_free(&s->unsent);
     arena_free(&s->arena);
     free(s);
 }
@@ -552,7 +553,7 @@ struct acp_session *acp_session_new(struct loop *l, const struct acp_turn *turn,
     assert(s->codec);
     s->mode = BUF(ACP_ID_MAX);
     s->model = BUF(ACP_ID_MAX);
-    s->stop = BUF(ACP_ID_MAX);
+    s->unsent = BUF(2 * ACP_TEXT_SHOWN);
     s->tools = ACP_TOOLS;
     acp_text_init(&s->text, acp_text_event, s);
     s->flush = timer_new(l, acp_on_flush, s);

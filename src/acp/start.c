@@ -21,7 +21,7 @@ void acp_begin(struct acp_session *s)
     s->step = "initialize";
     s->call = peer_call(s->peer, &c, on_initialized, s, &e);
     if (!s->call) {
-        acp_put_error(&s->stop, s, NULL, &e);
+        acp_put_error(&s->unsent, s, NULL, &e);
         timer_set(s->flush, 0);
     }
 }
@@ -121,7 +121,7 @@ static bool page_has(const struct acp_session *s, yyjson_val *result)
 
 static void session_unknown(struct acp_session *s)
 {
-    acp_fail(s, s->step, "the agent knows no session '%s'", s->turn.resume);
+    acp_fail(s, "resume_session", "the agent knows no session '%s'", s->turn.resume);
 }
 
 /* First the sessions of the workspace; agents differ in how they compare paths, so then all. A
@@ -225,6 +225,8 @@ static void session_is_open(struct acp_session *s, const struct rpc_msg *reply, 
     acp_settings_begin(s);
 }
 
+static void request_session(struct acp_session *s);
+
 static void on_new(void *ctx, const struct rpc_msg *reply, const struct error *e)
 {
     struct acp_session *s = ctx;
@@ -243,6 +245,13 @@ static void on_new(void *ctx, const struct rpc_msg *reply, const struct error *e
     acp_release(s);
 }
 
+/* Announced, but not there (qwen). */
+static bool lacks_resume(const struct acp_session *s, const struct rpc_msg *reply)
+{
+    return s->agent.resume && s->agent.load && reply && reply->kind == RPC_ERROR &&
+           reply->code == RPC_METHOD_NOT_FOUND;
+}
+
 /* ACP-19: agents differ in the code that they refuse an unknown id with, so each refusal names
  * the id. One that agrees to anything is found out by what it has to tell. */
 static void on_resumed(void *ctx, const struct rpc_msg *reply, const struct error *e)
@@ -253,7 +262,10 @@ static void on_resumed(void *ctx, const struct rpc_msg *reply, const struct erro
     if (!acp_answered(s))
         return;
     acp_hold(s);
-    if (e) {
+    if (lacks_resume(s, reply)) {
+        s->agent.resume = false;
+        request_session(s);
+    } else if (e) {
         acp_put_error(&text, s, reply, e);
         acp_fail(s, s->step, "session '%s': %s", s->turn.resume, buf_z(&text));
     } else if (s->needs_replay && !s->replayed) {
@@ -266,7 +278,7 @@ static void on_resumed(void *ctx, const struct rpc_msg *reply, const struct erro
 
 /* `session/resume` tells nothing of the past, so it is preferred, but then only a list can show
  * that the session is known. */
-static void resume_session(struct acp_session *s)
+static void request_session(struct acp_session *s)
 {
     bool replay = s->agent.load && (!s->agent.resume || (s->agent.list && !s->known));
     const char *method = replay ? s->codec->replay : "session/resume";
@@ -274,11 +286,6 @@ static void resume_session(struct acp_session *s)
     struct jw w = jw_to(&params);
 
     s->needs_replay = replay && !s->known;
-    acp_enter(s, ACP_OPENING);
-    if (!s->agent.load && !s->agent.resume) {
-        acp_fail(s, "resume_session", "the agent cannot go on with an earlier session");
-        return;
-    }
     jw_obj(&w);
     jw_kstrz(&w, "sessionId", s->turn.resume);
     put_workspace(&w, s);
@@ -287,6 +294,15 @@ static void resume_session(struct acp_session *s)
     jw_end(&w);
     acp_call(s, method, s->agent.resume && !replay ? "resume_session" : "load_session",
              buf_str(&params), on_resumed);
+}
+
+static void resume_session(struct acp_session *s)
+{
+    acp_enter(s, ACP_OPENING);
+    if (s->agent.load || s->agent.resume)
+        request_session(s);
+    else
+        acp_fail(s, "resume_session", "the agent cannot go on with an earlier session");
 }
 
 static void open_session(struct acp_session *s)

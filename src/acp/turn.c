@@ -34,16 +34,17 @@ static void stop_with_error(struct acp_session *s, const struct rpc_msg *reply,
     acp_stop(s, &(struct acp_stop){ .error = buf_str(&text) });
 }
 
-static void stop_with_result(struct acp_session *s, yyjson_val *result)
+/* `end` is the answer to the prompt, or the update of v2 that stands for it. */
+static void stop_with_result(struct acp_session *s, yyjson_val *end)
 {
-    yyjson_val *usage = json_get(result, "usage");
+    yyjson_val *usage = json_get(end, "usage");
     auto_buf text = BUF(ACP_USAGE_MAX);
 
     if (json_is_obj(usage))
         json_put_val(&text, usage);
     if (!buf_ok(&text, NULL))
         buf_clear(&text);
-    acp_stop(s, &(struct acp_stop){ .reason = json_str(json_get(result, "stopReason")),
+    acp_stop(s, &(struct acp_stop){ .reason = json_str(json_get(end, "stopReason")),
                                     .usage = buf_str(&text) });
 }
 
@@ -59,8 +60,8 @@ static void on_prompted(void *ctx, const struct rpc_msg *reply, const struct err
         stop_with_error(s, reply, e);
     else if (!s->codec->ends_by_update)
         stop_with_result(s, reply->result);
-    else if (s->idle)
-        acp_stop(s, &(struct acp_stop){ .reason = buf_str(&s->stop) });
+    else if (s->idle.v)
+        stop_with_result(s, s->idle.v);
     acp_release(s);
 }
 
@@ -68,23 +69,19 @@ static void on_prompted(void *ctx, const struct rpc_msg *reply, const struct err
  * v2: idle ends the turn; without a reason only after it was running, for an agent may say that
  * it is idle before it begins.
  */
-void acp_on_state_update(struct acp_session *s, yyjson_val *update)
+void acp_on_state_update(struct acp_session *s, struct rpc_doc *doc, yyjson_val *update)
 {
     struct str state = json_str(json_get(update, "state"));
-    struct str reason = json_str(json_get(update, "stopReason"));
 
     if (s->state != ACP_PROMPTING)
         return;
     s->running = s->running || str_is(state, "running");
-    if (!str_is(state, "idle") || (!reason.n && !s->running))
+    if (!str_is(state, "idle") || (!json_str(json_get(update, "stopReason")).n && !s->running))
         return;
-    if (s->accepted) {
-        acp_stop(s, &(struct acp_stop){ .reason = reason });
-        return;
-    }
-    s->idle = true;
-    buf_clear(&s->stop);
-    buf_add(&s->stop, str_upto(reason, ACP_ID_MAX));
+    if (s->accepted)
+        stop_with_result(s, update);
+    else
+        acp_keep(&s->idle, doc, update);
 }
 
 /* The one request without a deadline of its own (TK-20). */

@@ -24,7 +24,7 @@ void acp_on_flush(void *ctx)
 
     acp_hold(s);
     if (s->state == ACP_INITIALIZING && !s->call)
-        acp_fail(s, s->step, "%s", buf_z(&s->stop));
+        acp_fail(s, s->step, "%s", buf_z(&s->unsent));
     else
         acp_text_flush(&s->text);
     acp_release(s);
@@ -275,7 +275,7 @@ static void on_kind(struct acp_session *s, enum acp_up up, struct rpc_doc *doc,
     case ACP_UP_STATE:
         acp_emit_update(s, update);
         if (!s->freed)
-            acp_on_state_update(s, update);
+            acp_on_state_update(s, doc, update);
         return;
     case ACP_UP_USER:
     case ACP_UP_OTHER:
