@@ -24,6 +24,14 @@ static bool is_space(char c)
     return c && strchr(" \t\r\n\v\f", c);
 }
 
+bool pm_name_valid(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!ascii_alnum(name.p[i]) && name.p[i] != '-')
+            return false;
+    return name.n > 0;
+}
+
 static bool bad(struct error *e, struct str text, const char *why)
 {
     return error_set(e, ERR_INVALID, "dependency '%.*s': %s", STR_F(utf8_cut(text, SHOWN)),
@@ -39,11 +47,10 @@ static bool take_pm(struct str text, struct str *rest, struct atom *ret, struct 
         *rest = text;
         return true;
     }
-    for (size_t i = 0; i < pm.n; i++)
-        if (!ascii_alnum(pm.p[i]) && pm.p[i] != '-')
-            return bad(e, text, "what stands before ':' must be a package manager's name");
     if (!pm.n)
         return bad(e, text, "the package manager before ':' is missing");
+    if (!pm_name_valid(pm))
+        return bad(e, text, "what stands before ':' must be a package manager's name");
     ret->pm = pm;
     return true;
 }

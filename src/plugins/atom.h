@@ -25,6 +25,9 @@ bool atom_parse(struct arena *a, struct str text, struct atom *ret, struct error
 /* True when a direct dependency fits. "*" holds even without any (PL-20). */
 bool atom_matches(const struct atom *atom, const struct deps *deps);
 
+/* What a package manager may be called: letters, digits and '-'. */
+bool pm_name_valid(struct str name);
+
 /* Bytewise, except that for cargo '-' and '_' are the same. */
 bool dep_name_eq(struct str pm, struct str a, struct str b);
 

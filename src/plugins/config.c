@@ -2,11 +2,11 @@
 #include "plugins/config.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "plugins/atom.h"
 #include "plugins/manifest.h"
 #include "text/toml.h"
 
@@ -349,11 +349,8 @@ static bool read_pm(struct loader *l, const struct toml_val *t)
     if (!need_str(l, t, "name", &pm.name) || !read_strs(l, t, "pass-env", &pm.pass_env) ||
         !manifest_installation(l->a, t, owner_keys, &pm.how, l->e))
         return false;
-    for (size_t i = 0; i < pm.name.n; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-",
-                    pm.name.p[i]))
-            return toml_fail(l->e, toml_get(t, "name"),
-                             "must consist of letters, digits and '-'");
+    if (!pm_name_valid(pm.name))
+        return toml_fail(l->e, toml_get(t, "name"), "must consist of letters, digits and '-'");
     for (size_t i = 0; i < l->c->pms.n; i++)
         if (str_eq(pm.name, l->c->pms.v[i].name))
             return toml_fail(l->e, toml_get(t, "name"), "names a second package manager so");

@@ -15,6 +15,7 @@
 
 /* ---- reading ---- */
 
+/* The first word of each is the one we say. */
 static const struct {
     const char *word;
     enum hook_decision decision;
@@ -22,6 +23,15 @@ static const struct {
     { "allow", HOOK_ALLOW }, { "approve", HOOK_ALLOW }, { "ask", HOOK_ASK },
     { "deny", HOOK_DENY },   { "block", HOOK_DENY },
 };
+
+static const char *decision_word(enum hook_decision d)
+{
+    size_t i = 0;
+
+    while (decision_words[i].decision != d)
+        i++;
+    return decision_words[i].word;
+}
 
 static bool parse_decision(yyjson_val *v, enum hook_decision *ret)
 {
@@ -231,13 +241,9 @@ static bool says_anything(const struct hook_verdict *v)
 /* The decision before a tool, as Claude Code and those after it word it. */
 static void put_permission(struct jw *w, const struct hook_verdict *v)
 {
-    static const char *const words[] = {
-        [HOOK_ALLOW] = "allow", [HOOK_ASK] = "ask", [HOOK_DENY] = "deny"
-    };
-
     if (v->decision == HOOK_UNDECIDED)
         return;
-    jw_kstrz(w, "permissionDecision", words[v->decision]);
+    jw_kstrz(w, "permissionDecision", decision_word(v->decision));
     if (v->decision == HOOK_DENY || v->reason.n)
         jw_kstr(w, "permissionDecisionReason", reason_of(v));
 }
@@ -317,16 +323,13 @@ void answer_codex(const struct answering *a)
 
 void answer_gemini(const struct answering *a)
 {
-    static const char *const words[] = {
-        [HOOK_ALLOW] = "allow", [HOOK_ASK] = "ask", [HOOK_DENY] = "deny"
-    };
     struct jw w = jw_to(&a->to->out);
 
     if (!says_anything(a->v))
         return;
     jw_obj(&w);
     if (a->event == HOOK_PRE_TOOL_USE && a->v->decision && !denied(a))
-        jw_kstrz(&w, "decision", words[a->v->decision]);
+        jw_kstrz(&w, "decision", decision_word(a->v->decision));
     else if (a->event != HOOK_SESSION_START)
         put_block(&w, a, "deny");
     put_specific(&w, a, "tool_input", false);
@@ -394,10 +397,7 @@ void answer_antigravity(const struct answering *a)
     jw_obj(&w);
     switch (a->event) {
     case HOOK_PRE_TOOL_USE:
-        jw_kstrz(&w, "decision",
-                 denied(a)                 ? "deny"
-                 : v->decision == HOOK_ASK ? "ask"
-                                           : "allow");
+        jw_kstrz(&w, "decision", decision_word(v->decision ? v->decision : HOOK_ALLOW));
         if (denied(a) || v->reason.n)
             jw_kstr(&w, "reason", reason_of(v));
         if (v->updated_input.n && !denied(a))

@@ -17,7 +17,7 @@
 #include "plugins/plugin.h"
 #include "text/json.h"
 
-#define HOOK_EVENTS     5
+#define HOOK_EVENTS     (HOOK_STOP + 1)
 #define HOOK_MAX_INPUT  ((size_t)16 << 20) /* bytes of stdin, ours */
 #define HOOK_MAX_OUTPUT ((size_t)1 << 20)  /* of a plugin's hook */
 #define HOOK_MAX_TEXT   ((size_t)4 << 20)  /* reasons, or contexts, of all hooks together */

@@ -194,15 +194,6 @@ struct install_plan install_plan_copy(struct arena *a, const struct install_plan
 
 /* ---- the same ---- */
 
-static void put_strs(struct jw *w, const char *key, const struct strs *l)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    for (size_t i = 0; i < l->n; i++)
-        jw_str(w, l->v[i]);
-    jw_end(w);
-}
-
 /* What is acquired, without what is run afterwards. */
 static void put_source(struct jw *w, const struct installation *in)
 {
@@ -212,7 +203,7 @@ static void put_source(struct jw *w, const struct installation *in)
     jw_kstr(w, "git", in->git);
     jw_kstr(w, "url", in->url);
     jw_kbool(w, "global", in->global);
-    put_strs(w, "install_commands", &in->install_commands);
+    strs_put(w, "install_commands", &in->install_commands);
 }
 
 static void put_step(struct jw *w, const struct install_step *s)
@@ -221,7 +212,7 @@ static void put_step(struct jw *w, const struct install_step *s)
     jw_kstr(w, "name", s->in.name);
     jw_kstr(w, "dir", s->dir);
     put_source(w, &s->in);
-    put_strs(w, "args", &s->in.args);
+    strs_put(w, "args", &s->in.args);
     jw_kstr(w, "executable", s->in.executable);
     jw_kstr(w, "script", s->in.script);
     jw_end(w);
@@ -520,6 +511,14 @@ static bool find_program(struct arena *a, const char *cache_dir, const struct in
     return true;
 }
 
+static bool is_there(const struct install_step *s, const char *cache_dir, struct error *e)
+{
+    return install_step_ready(s, cache_dir) ||
+           error_set(e, ERR_NOT_FOUND,
+                     "installation '%.*s' is not there yet; run 'symposium sync'",
+                     STR_F(s->in.name));
+}
+
 bool install_plan_argv(struct arena *a, const struct install_plan *p, const char *cache_dir,
                        struct strs *ret, struct error *e)
 {
@@ -527,11 +526,7 @@ bool install_plan_argv(struct arena *a, const struct install_plan *p, const char
 
     if (!s)
         return error_set(e, ERR_INVALID, "there is nothing to run");
-    if (!install_step_ready(s, cache_dir))
-        return error_set(e, ERR_NOT_FOUND,
-                         "installation '%.*s' is not there yet; run 'symposium sync'",
-                         STR_F(s->in.name));
-    if (!find_program(a, cache_dir, s, ret, e))
+    if (!is_there(s, cache_dir, e) || !find_program(a, cache_dir, s, ret, e))
         return false;
     for (size_t i = 0; i < s->in.args.n; i++)
         ARENA_PUSH(a, ret) = s->in.args.v[i];
@@ -546,10 +541,8 @@ bool installation_argv(struct arena *a, const char *cache_dir, const struct plug
     if (!install_plan_make(&plan, a, owner, &(struct install_use){ .name = name }, e))
         return false;
     for (size_t i = 0; i < plan.n; i++)
-        if (!install_step_ready(&plan.v[i], cache_dir))
-            return error_set(e, ERR_NOT_FOUND,
-                             "installation '%.*s' is not there yet; run 'symposium sync'",
-                             STR_F(plan.v[i].in.name));
+        if (!is_there(&plan.v[i], cache_dir, e))
+            return false;
     return install_plan_argv(a, &plan, cache_dir, ret, e);
 }
 

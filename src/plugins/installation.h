@@ -68,7 +68,8 @@ bool install_step_ready(const struct install_step *s, const char *cache_dir);
 bool install_plan_argv(struct arena *a, const struct install_plan *p, const char *cache_dir,
                        struct strs *ret, struct error *e);
 
-/* The two together: what runs with what is there now. */
+/* install_plan_make() and this in one, for a program without requirements of its own user: all
+ * the steps must be there. */
 bool installation_argv(struct arena *a, const char *cache_dir, const struct plugin *owner,
                        struct str name, struct strs *ret, struct error *e);
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "plugins/atom.h"
 #include "plugins/manifest_impl.h"
 #include "text/semver.h"
 
@@ -128,10 +129,8 @@ static bool read_edge_source(struct manifest_reader *r, const struct toml_val *t
                          "needs a 'source' with one package manager: { cargo = \"name\" }");
     if (str_is(v->key, "git") || str_is(v->key, "path"))
         return toml_fail(r->e, v, "is no source of a plugin: a package manager is required");
-    for (size_t i = 0; i < v->key.n; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-",
-                    v->key.p[i]))
-            return toml_fail(r->e, v, "is no name of a package manager");
+    if (!pm_name_valid(v->key))
+        return toml_fail(r->e, v, "is no name of a package manager");
     edge->pm = v->key;
     if (toml_is(v, TOML_STRING))
         return edge_from_atom(r, v, edge) && check_edge(r, v, edge);
@@ -252,8 +251,7 @@ static bool check_subcommand_name(struct manifest_reader *r, const struct toml_v
     if (t->key.n == 0)
         return toml_fail(r->e, t, "needs a name");
     for (size_t i = 0; i < t->key.n; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
-                    t->key.p[i]))
+        if (!ascii_alnum(t->key.p[i]) && t->key.p[i] != '-' && t->key.p[i] != '_')
             return toml_fail(r->e, t, "must consist of letters, digits, '-' and '_'");
     if (is_builtin_command(t->key))
         return toml_fail(r->e, t, "is a command of symposium itself");

@@ -10,14 +10,6 @@
 #include "text/pattern_set.h"
 #include "text/toml.h"
 
-bool strs_has(const struct strs *l, struct str s)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_eq(l->v[i], s))
-            return true;
-    return false;
-}
-
 bool members_step(struct member_search *s)
 {
     if (s->steps_left == 0)

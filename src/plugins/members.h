@@ -27,6 +27,4 @@ void members_npm(struct member_search *s, const char *root, struct strs *out);
 /* One pattern or directory more; false when there were too many. */
 bool members_step(struct member_search *s);
 
-bool strs_has(const struct strs *l, struct str s);
-
 #endif

@@ -7,15 +7,9 @@
 #ifndef SYM_PLUGINS_PLUGIN_H
 #define SYM_PLUGINS_PLUGIN_H
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "plugins/strs.h"
 
 struct predicate; /* plugins/predicate.h: a parsed tree */
-
-struct strs {
-    struct str *v;
-    size_t n, cap;
-};
 
 struct key_value {
     struct str key, value;

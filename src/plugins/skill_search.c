@@ -55,8 +55,8 @@ bool skill_name_check(struct str name, struct error *e)
 {
     const char *why = NULL;
 
-    if (name.n > SKILL_NAME_MAX)
-        return error_set(e, ERR_LIMIT, "its name is longer than %d bytes", SKILL_NAME_MAX);
+    if (name.n > SKILL_DIR_NAME_MAX)
+        return error_set(e, ERR_LIMIT, "its name is longer than %d bytes", SKILL_DIR_NAME_MAX);
     for (size_t i = 0; i < name.n; i++)
         if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f || name.p[i] == '/')
             why = "it holds a slash or a control character";

@@ -9,9 +9,9 @@
 #include "base/sha256.h"
 #include "plugins/skill.h"
 
-#define SKILL_MARKER      ".symposium" /* in a directory that sync made (SY-14) */
-#define SKILL_NAME_MAX    200          /* bytes; it becomes the name of a directory */
-#define SKILL_ORIGIN_SIZE 9
+#define SKILL_MARKER       ".symposium" /* in a directory that sync made (SY-14) */
+#define SKILL_DIR_NAME_MAX 200          /* bytes; it becomes the name of a directory */
+#define SKILL_ORIGIN_SIZE  9
 
 #define SKILL_SEARCH_MAX_DEPTH   16    /* directories below the place */
 #define SKILL_SEARCH_MAX_ENTRIES 20000 /* directory entries looked at */
@@ -48,7 +48,7 @@ struct found_skills {
 void skill_search(struct arena *a, const struct skill_place *p, struct found_skills *ret);
 
 /* A skill's name must do as the name of a directory: no slash, no control bytes, no leading
- * dot, valid UTF-8, at most SKILL_NAME_MAX bytes. */
+ * dot, valid UTF-8, at most SKILL_DIR_NAME_MAX bytes. */
 bool skill_name_check(struct str name, struct error *e);
 
 #endif

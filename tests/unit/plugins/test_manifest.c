@@ -374,6 +374,8 @@ static const struct refusal {
     { "PL-10", EDGE "{ cargo = { name = \"a\", x = 1 } }", "is not a known key" },
     { "PL-10", EDGE "{ git = \"https://x\" }", "a package manager is required" },
     { "PL-10", EDGE "{ path = \"x\" }", "a package manager is required" },
+    { "PL-10", EDGE "{ \"\" = \"x\" }", "is no name of a package manager" },
+    { "PL-10", EDGE "{ \"a b\" = \"x\" }", "is no name of a package manager" },
     { "PL-10", EDGE "{ cargo = \"a\", npm = \"b\" }", "one package manager" },
     { "PL-10", EDGE "{ cargo = 1 }", "must be a string or" },
     /* installations */
