@@ -44,11 +44,9 @@ struct chain_spawn {
  * object is gone with it.
  */
 struct chain_check;
-struct chain_check *chain_check(struct loop *l, struct ledger *ledger,
-                                const struct chain_spawn *s,
-                                void (*done)(void *ctx, const char *chain,
-                                             const struct error *e),
-                                void *ctx);
+struct chain_check *chain_check(
+    struct loop *l, struct ledger *ledger, const struct chain_spawn *s,
+    void (*done)(void *ctx, const char *chain, const struct error *e), void *ctx);
 void chain_check_free(struct chain_check *c); /* before `done`: none then. NULL is accepted */
 
 #endif
