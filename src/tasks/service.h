@@ -69,7 +69,9 @@ void service_on_change(struct service *s, void (*fn)(void *ctx, struct str id), 
 /* TK-22: every run of this process ends, within RUN_SHUTDOWN_MS, and is recorded; `done` may
  * free the service. spawn answers a failed task from now on. */
 void service_shutdown(struct service *s, void (*done)(void *ctx), void *ctx);
-size_t service_running(const struct service *s);
+size_t service_running(const struct service *s); /* runs of this process that are not over */
+/* `fn` is called when the last run of this process is over. It must not free the service. */
+void service_on_idle(struct service *s, void (*fn)(void *ctx), void *ctx);
 /* After service_shutdown()'s `done`, or when no run was begun. */
 void service_free(struct service *s);
 
