@@ -116,6 +116,15 @@ char *path_real(struct arena *a, const char *path, struct error *e)
     return arena_z(a, str_of(real));
 }
 
+const char *path_expand_home(struct arena *a, const char *path)
+{
+    const char *home = getenv("HOME");
+
+    if (path[0] != '~' || (path[1] && path[1] != '/') || !home || !path_is_abs(home))
+        return path;
+    return arena_printf(a, "%s%s", home, path + 1);
+}
+
 static bool is_program(const char *path)
 {
     struct stat st;

@@ -22,6 +22,10 @@ bool path_beneath(const char *dir, const char *path);
 /* Canonical path through realpath(3); reads the disk. */
 char *path_real(struct arena *a, const char *path, struct error *e);
 
+/* As a shell does it, which agents' configurations do not have: "~" and "~/x" with HOME;
+ * "~user" is an ordinary name, as is all without an absolute HOME. */
+const char *path_expand_home(struct arena *a, const char *path);
+
 /* First match of a bare name in PATH (regular file, executable), reads the disk; NULL when
  * none. A name with a slash is checked itself. */
 char *path_search(struct arena *a, const char *name, const char *path_var);

@@ -155,7 +155,8 @@ static const char status_help[] =
     "'symposium doctor' says what does not work.\n";
 
 static const char search_help[] =
-    "Plugins of the registries by name, and packages of all package managers.\n"
+    "Plugins of the registries by name, and packages of all package managers;\n"
+    "with SOURCE: before the words those of that registry or package manager.\n"
     "With --update none only the registries on this machine.\n";
 
 static const char plugin_help[] =
@@ -316,9 +317,10 @@ const struct command cli_commands[] = {
       .run = cmd_status },
     { .name = "search",
       .summary = "find plugins and packages by name",
-      .usage = "search WORD...",
+      .usage = "search [SOURCE:]WORD...",
       .help = search_help,
-      .example = "  symposium search widget\n",
+      .example = "  symposium search widget\n"
+                 "  symposium search npm:left-pad\n",
       .run = cmd_search },
     { .name = "plugin",
       .summary = "fetch, list, show and check plugins",

@@ -93,7 +93,7 @@ const char *cli_start_dir(struct arena *a, const struct args *args)
     const char *given = args_value(args, "--workspace"), *dir;
     struct error e;
 
-    dir = path_real(a, given ? given : ".", &e);
+    dir = path_real(a, given ? path_expand_home(a, given) : ".", &e);
     if (!dir)
         cli_fail(EXIT_FAILED, "%s%s", given ? "" : "the current directory: ", e.msg);
     return dir;

@@ -17,6 +17,15 @@ bool name_read(struct package_id *ret, struct str text, struct error *e)
     return true;
 }
 
+bool name_is_registry(const struct config *c, struct str name)
+{
+    for (size_t i = 0; i < c->registries.n; i++)
+        if (str_eq(c->registries.v[i].name, name))
+            return true;
+    return (c->user_plugins && str_is(name, "user-plugins")) ||
+           (c->recommendations && c->recommendations_git.n && str_is(name, RECOMMENDATIONS));
+}
+
 bool name_means(const struct package_id *id, const struct plugin_status *st)
 {
     struct plugin_ref ref = { .pm = id->pm, .name = id->name };

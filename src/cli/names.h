@@ -11,6 +11,9 @@
 /* ERR_INVALID: empty, too long, or with control characters. Points into the text. */
 bool name_read(struct package_id *ret, struct str text, struct error *e);
 
+/* There is a registry of that name. */
+bool name_is_registry(const struct config *c, struct str name);
+
 /* The row is of that name: a package's as its package manager compares (PL-20). */
 bool name_means(const struct package_id *id, const struct plugin_status *st);
 

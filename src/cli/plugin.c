@@ -291,16 +291,6 @@ static void on_progress(void *ctx, struct str line)
     errand_say(p->errand, line);
 }
 
-static bool is_registry(const struct config *c, struct str name)
-{
-    if (c->recommendations && c->recommendations_git.n && str_is(name, RECOMMENDATIONS))
-        return true;
-    for (size_t i = 0; i < c->registries.n; i++)
-        if (str_eq(c->registries.v[i].name, name))
-            return true;
-    return c->user_plugins && str_is(name, "user-plugins");
-}
-
 static bool is_pm(const struct plugin_command *p, struct str name)
 {
     struct pm_programs all = { 0 };
@@ -326,7 +316,7 @@ static void begin_sync(struct errand *e, void *ctx)
         errand_end(e, fail(p, why.msg));
         return;
     }
-    if (p->only.n && !is_registry(&p->config, p->only)) {
+    if (p->only.n && !name_is_registry(&p->config, p->only)) {
         bool pm = is_pm(p, p->only);
 
         if (pm)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "sync/agent.h"
@@ -122,15 +123,32 @@ void put_plugin_line(const struct plugin_status *st, size_t width)
 
 /* ---- problems ---- */
 
+/* Two questions to one package manager that is not there give one line twice. */
+static bool is_new(struct map *seen, struct str line)
+{
+    bool before = map_has(seen, line);
+
+    map_put(seen, line, seen);
+    return !before;
+}
+
 void put_problem_events(struct report *r, const struct strs *lines)
 {
+    struct map seen = MAP;
+
     for (size_t i = 0; i < lines->n; i++)
-        report_text(r, "problem", lines->v[i]);
+        if (is_new(&seen, lines->v[i]))
+            report_text(r, "problem", lines->v[i]);
+    map_free(&seen);
 }
 
 void put_problem_lines(const struct strs *lines)
 {
+    struct map seen = MAP;
+
     fflush(stdout);
     for (size_t i = 0; i < lines->n; i++)
-        out_put_text(stderr, lines->v[i]);
+        if (is_new(&seen, lines->v[i]))
+            out_put_text(stderr, lines->v[i]);
+    map_free(&seen);
 }

@@ -4,14 +4,17 @@
 #include "base/casefold.h"
 #include "base/mem.h"
 #include "cli/errand.h"
+#include "cli/names.h"
 #include "cli/report.h"
 #include "plugins/offer.h"
 #include "plugins/registry.h"
+#include "pm/locate.h"
 #include "pm/query.h"
 
 struct search {
     struct errand *errand;
     struct str words;
+    struct str only; /* the package manager or registry that is meant; empty: all */
     struct config config;
     struct workspace workspace;
     struct pm_query *query;
@@ -65,6 +68,27 @@ static bool holds(struct arena *a, struct str text, struct str folded_words)
     return str_find(buf_str(&folded), folded_words) != SIZE_MAX;
 }
 
+static bool is_package_manager(const struct config *c, struct str name)
+{
+    for (size_t i = 0; i < c->pms.n; i++)
+        if (str_eq(c->pms.v[i].name, name))
+            return true;
+    return pm_is_builtin(name);
+}
+
+/* "npm:left-pad", as hits are printed and 'use' takes them. A colon behind anything else
+ * belongs to the words ("std::vec"). */
+static void read_prefix(struct search *s)
+{
+    struct str head, rest;
+
+    if (!str_cut(s->words, ':', &head, &rest) || !str_trim(rest).n ||
+        (!name_is_registry(&s->config, head) && !is_package_manager(&s->config, head)))
+        return;
+    s->only = head;
+    s->words = str_trim(rest);
+}
+
 /* PM-12: a part of the key or of the name, upper and lower case alike. */
 static void search_registries(struct search *s)
 {
@@ -80,6 +104,8 @@ static void search_registries(struct search *s)
         const struct plugin *p = loaded.plugins.v[i];
         struct hit h = { .source = p->registry, .name = p->name };
 
+        if (s->only.n && !str_eq(s->only, p->registry))
+            continue;
         if (!holds(a, p->name, buf_str(&words)) && !holds(a, p->subpath, buf_str(&words)))
             continue;
         if (!str_eq(p->name, p->subpath))
@@ -135,6 +161,7 @@ static void begin(struct errand *e, void *ctx)
 
     s->errand = e;
     config_load(&s->config, e->dirs, e->a);
+    read_prefix(s);
     if (!workspace_find(&s->workspace, e->start_dir, e->a, &watch, &why)) {
         errand_end(e, cli_fail(EXIT_FAILED, "%s", why.msg));
         return;
@@ -144,10 +171,12 @@ static void begin(struct errand *e, void *ctx)
     search_registries(s);
     fflush(stdout);
     /* A search among packages asks a server. */
-    if (e->level_given && e->level == UPDATE_NONE) {
+    if ((e->level_given && e->level == UPDATE_NONE) ||
+        (s->only.n && !is_package_manager(&s->config, s->only))) {
         finish(s, &(struct strs){ 0 });
         return;
     }
+    o.only = s->only;
     errand_say(e, STR("asking the package managers"));
     s->query = pm_search(e->loop, &o, s->words, on_found, s);
 }

@@ -328,9 +328,10 @@ int cmd_shell(struct arena *a, const struct args *args)
 
 int cmd_skills(struct arena *a, const struct args *args)
 {
-    const struct skills_opts o = { .workspace = args->nwords ? args->words[0] : ".",
-                                   .user = args_has(args, "--user") };
+    const struct skills_opts o = {
+        .workspace = args->nwords ? path_expand_home(a, args->words[0]) : ".",
+        .user = args_has(args, "--user"),
+    };
 
-    (void)a;
     return skills_run(&o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <stdio.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "cli/errand.h"
 #include "cli/report.h"
@@ -156,7 +157,23 @@ static void put_registries(const struct registry_rows *l)
     }
 }
 
-static void put_text(const struct resolution *res, const struct registry_rows *registries)
+/* Of these lines those that no plugin's row has told already. */
+static void put_untold(struct arena *a, const struct resolution *res, const struct strs *lines)
+{
+    struct map told = MAP;
+    struct strs rest = { 0 };
+
+    for (size_t i = 0; i < res->plugins.n; i++)
+        map_put(&told, res->plugins.v[i].reason, a);
+    for (size_t i = 0; i < lines->n; i++)
+        if (!map_has(&told, lines->v[i]))
+            ARENA_PUSH(a, &rest) = lines->v[i];
+    put_problem_lines(&rest);
+    map_free(&told);
+}
+
+static void put_text(struct arena *a, const struct resolution *res,
+                     const struct registry_rows *registries)
 {
     size_t width = 0;
 
@@ -170,8 +187,8 @@ static void put_text(const struct resolution *res, const struct registry_rows *r
         put_plugin_line(&res->plugins.v[i], width > PLUGIN_COLUMN ? PLUGIN_COLUMN : width);
     if (!res->plugins.n)
         puts("  none");
-    put_problem_lines(&res->warnings);
-    put_problem_lines(&res->problems);
+    put_untold(a, res, &res->warnings);
+    put_untold(a, res, &res->problems);
 }
 
 /* ---- the command ---- */
@@ -188,7 +205,7 @@ static void on_resolved(void *ctx, struct resolution *res)
     if (cli.json)
         ok = put_events(res, &registries);
     else
-        put_text(res, &registries);
+        put_text(s->errand->a, res, &registries);
     resolution_free(res);
     errand_end(s->errand, ok ? EXIT_OK : EXIT_FAILED);
 }

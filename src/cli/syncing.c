@@ -154,7 +154,7 @@ void agents_apply(const struct agents_job *job, struct sync_report *r)
     if (job->env->root || !mcp.project)
         sync_entries_plan(&plan, &mcp, r);
     if (job->env->root || !hooks.project)
-        sync_hooks_plan(&plan, &hooks, r);
+        sync_hooks_plan(&plan, &hooks);
     sync_plan_run(&plan, job->dirs, job->dry_run, r);
 }
 

@@ -104,6 +104,33 @@ static int add_package(struct use *u)
                                STR_F(u->pms.v[0]), STR_F(u->id.name)));
 }
 
+static const struct dep *find_dependency(const struct use *u)
+{
+    for (size_t i = 0; i < u->res->deps.n; i++) {
+        const struct dep *d = &u->res->deps.v[i];
+
+        if ((!u->id.pm.n || str_eq(u->id.pm, d->pm)) && dep_name_eq(d->pm, d->name, u->id.name))
+            return d;
+    }
+    return NULL;
+}
+
+static void put_not_found(struct use *u, struct buf *to)
+{
+    const struct dep *d = find_dependency(u);
+
+    if (d)
+        buf_addf(to,
+                 "'%.*s' is a dependency of this workspace (%.*s), but no plugin was found in "
+                 "it: there is nothing to use",
+                 STR_F(u->id.name), STR_F(d->pm));
+    else
+        buf_addf(to,
+                 "nothing is called '%.*s', no plugin and no package that brings one; "
+                 "'symposium search' finds names",
+                 STR_F(u->id.name));
+}
+
 static void on_loaded(void *ctx, const struct package_offers *found)
 {
     struct use *u = ctx;
@@ -119,10 +146,7 @@ static void on_loaded(void *ctx, const struct package_offers *found)
         errand_end(u->errand, add_package(u));
         return;
     }
-    buf_addf(
-        &why,
-        "nothing is called '%.*s', no plugin and no package; 'symposium search' finds names",
-        STR_F(u->id.name));
+    put_not_found(u, &why);
     for (size_t i = 0; i < found->nproblems; i++)
         buf_addf(&why, "\n  %.*s", STR_F(found->problems[i]));
     errand_end(u->errand, refuse(u, buf_z(&why)));

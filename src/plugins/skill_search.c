@@ -215,6 +215,21 @@ static bool has(int dir, const char *name)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* Sync's own copies lie beside a workspace's skills, each with an empty marker, and are no
+ * news; a skill that somebody wrote and that looks like a copy is. */
+static void warn_of_marked(struct search *s, int dir, const char *path)
+{
+    struct stat st;
+
+    if (!has(dir, SKILL_FILE_NAME) || fstatat(dir, SKILL_MARKER, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    if (!s->place->lenient || !S_ISREG(st.st_mode) || st.st_size != 0)
+        warn(s,
+             "%s: holds '" SKILL_MARKER "', as copies that sync has made do; the skill is left "
+             "out",
+             path);
+}
+
 /* `rel` is relative to the home. */
 static void search_dir(struct search *s, const char *rel, unsigned depth)
 {
@@ -227,12 +242,16 @@ static void search_dir(struct search *s, const char *rel, unsigned depth)
     /* What is no directory, or a link that leads elsewhere, is none of ours. */
     if (fd < 0 && (errno == EACCES || errno == EIO))
         warn(s, "%s: cannot be read: %s", path_join(s->a, s->place->dir, rel), strerror(errno));
-    if (fd < 0 || fstat(fd, &st) != 0 || was_seen(s, &st) || has(fd, SKILL_MARKER))
+    if (fd < 0 || fstat(fd, &st) != 0 || was_seen(s, &st))
         return;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     path = path_real(s->a, link, NULL);
     if (!path)
         return;
+    if (has(fd, SKILL_MARKER)) {
+        warn_of_marked(s, fd, path);
+        return;
+    }
     if (has(fd, SKILL_FILE_NAME)) {
         add_skill(s, fd, path);
         return;

@@ -42,8 +42,9 @@ struct found_skills {
 
 /*
  * Adds what is found; a skill inside a skill is none of its own, directories with the marker
- * and `.git` are not entered, a link to a directory counts when that lies beneath the home.
- * Never fails: what cannot be read or is too much is a warning.
+ * (told of, unless they are sync's copies in a workspace) and `.git` are not entered, a link to
+ * a directory counts when that lies beneath the home. Never fails: what cannot be read or is
+ * too much is a warning.
  */
 void skill_search(struct arena *a, const struct skill_place *p, struct found_skills *ret);
 

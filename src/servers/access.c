@@ -27,21 +27,11 @@ void access_without_openat2(bool without)
 
 /* ---- the roots ---- */
 
-/* "~" and "~/x" with the home directory; "~user" is an ordinary name, as is all without one. */
-static const char *expand_home(struct arena *a, const char *path)
-{
-    const char *home = getenv("HOME");
-
-    if (path[0] != '~' || (path[1] && path[1] != '/') || !home || !path_is_abs(home))
-        return path;
-    return arena_printf(a, "%s%s", home, path + 1);
-}
-
 static const char *absolute(struct arena *a, const char *path)
 {
     char cwd[PATH_MAX];
 
-    path = expand_home(a, path);
+    path = path_expand_home(a, path);
     if (!path_is_abs(path) && getcwd(cwd, sizeof cwd))
         path = path_join(a, cwd, path);
     return path_clean(a, path);
@@ -208,7 +198,7 @@ bool access_locate(const struct access *x, struct arena *a, struct str asked,
     if (str_find_char(asked, '\0') != SIZE_MAX)
         return error_set(e, ERR_INVALID, "Invalid path: it holds a NUL byte");
     at.asked = arena_z(a, asked);
-    at.path = path_clean(a, path_join(a, x->v[0].given, expand_home(a, at.asked)));
+    at.path = path_clean(a, path_join(a, x->v[0].given, path_expand_home(a, at.asked)));
     if (asked.n >= PATH_MAX || strlen(at.path) >= PATH_MAX)
         return error_set(e, ERR_INVALID, "Invalid path: it is longer than %d bytes",
                          PATH_MAX - 1);

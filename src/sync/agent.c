@@ -67,7 +67,8 @@ const struct agent sync_agents[] = {
       .user = { BASE_HOME, ".gemini/settings.json" },
       .container = "mcpServers",
       .shape = { COMMAND, ARGS, ENV }, .args = serve,
-      .note = "Gemini CLI starts MCP servers only in folders that it trusts",
+      .note = "Gemini CLI starts MCP servers only in folders that it trusts; it asks when it "
+              "starts in a new one, and /permissions changes the answer",
       .skills = { BASE_ROOT, ".agents/skills" },
       .user_skills = { BASE_HOME, ".gemini/skills" },
       .hooks = { .form = HOOKS_GROUPED, .container = "hooks", .command = "command",

@@ -100,7 +100,7 @@ struct agent_hooks {
     const char *timeout_key;
     int timeout;
     struct hooks_also also[HOOKS_ALSO_MAX]; /* ends with key NULL, or full */
-    const char *note;                       /* said whenever they are registered */
+    const char *note;                       /* said when they are registered */
 };
 
 /* A file for MCP servers alone: the agent may refuse it without the container, so that stays,
@@ -125,8 +125,8 @@ struct agent {
      * written. The same directory may be several agents'. */
     struct sync_path skills, user_skills;
     struct agent_hooks hooks; /* its events: plugins/hook_wire.h */
-    const char *note;         /* said once whenever its entry is configured; NULL */
-    const char *project_note; /* said beside a project file; NULL */
+    const char *note;         /* said when its entry is put in; NULL */
+    const char *project_note; /* the same of a project's file; NULL */
 };
 
 /* Where entries of ours once stood and no agent reads them (SY-9). */

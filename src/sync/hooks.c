@@ -499,20 +499,18 @@ static void plan_one(struct sync_plan *p, const struct sync_job *job, const stru
                                 .run = put ? run_put : run_take,
                                 .ctx = ctx,
                                 .mode = job->project ? REWRITE_NEW_MODE : REWRITE_SECRET_MODE,
-                                .clean_up = !put });
+                                .clean_up = !put,
+                                .notes = { put ? g->hooks.note : NULL } });
 }
 
-void sync_hooks_plan(struct sync_plan *p, const struct sync_job *job, struct sync_report *r)
+void sync_hooks_plan(struct sync_plan *p, const struct sync_job *job)
 {
     const char *why, *command = sync_command(p->a, job->env, &why);
 
     for (size_t i = 0; i < sync_agents_n; i++) {
         const struct agent *g = &sync_agents[i];
 
-        if (g->hooks.form == HOOKS_NONE || !sync_job_concerns(job, g->name))
-            continue;
-        plan_one(p, job, g, command);
-        if (sync_job_has(job, g->name) && g->hooks.note)
-            sync_report_addf(r, SYNC_NOTE, str_of(g->name), "%s", g->hooks.note);
+        if (g->hooks.form != HOOKS_NONE && sync_job_concerns(job, g->name))
+            plan_one(p, job, g, command);
     }
 }

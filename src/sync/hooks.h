@@ -11,8 +11,8 @@
 #include "sync/sync.h"
 
 /* Adds the edits of all agents' files: registered for configured ones, taken out for others, in
- * the project's files or the user's by job->project. Notes go to the report. */
-void sync_hooks_plan(struct sync_plan *p, const struct sync_job *job, struct sync_report *r);
+ * the project's files or the user's by job->project. */
+void sync_hooks_plan(struct sync_plan *p, const struct sync_job *job);
 
 /* One file. */
 struct hooks_edit {

@@ -118,6 +118,8 @@ static void report_file(const struct sync_plan_file *f, bool same, enum sync_kin
         sync_report_add(r, (struct sync_line){ what ? changed : SYNC_UNCHANGED,
                                                str_of(p->edit.agent), str_of(p->edit.path),
                                                str_of(what) });
+        for (size_t k = 0; what && k < SYNC_EDIT_NOTES && p->edit.notes[k]; k++)
+            sync_report_addf(r, SYNC_NOTE, str_of(p->edit.agent), "%s", p->edit.notes[k]);
     }
 }
 

@@ -6,7 +6,7 @@
  *
  *     struct sync_plan plan = SYNC_PLAN(&arena);
  *     sync_entries_plan(&plan, &job, &report);
- *     sync_hooks_plan(&plan, &job, &report);
+ *     sync_hooks_plan(&plan, &job);
  *     sync_plan_run(&plan, dirs, dry_run, &report);
  */
 #ifndef SYM_SYNC_PLAN_H
@@ -27,6 +27,8 @@
 typedef bool (*sync_edit_fn)(void *ctx, struct str text, struct buf *out, const char **ret_what,
                              struct error *e);
 
+#define SYNC_EDIT_NOTES 3
+
 struct sync_edit {
     const char *path; /* absolute */
     const char *agent;
@@ -37,6 +39,9 @@ struct sync_edit {
     /* Something of ours is to go, if it is there at all: an unchanged file is not worth a line,
      * nor is a file that cannot be read and does not even name us. */
     bool clean_up;
+    /* What a user has to know or do once it is in the file: told when it is put there, and not
+     * at every run. Ends with NULL, or full. */
+    const char *notes[SYNC_EDIT_NOTES];
 };
 
 struct sync_plan_file;

@@ -125,30 +125,26 @@ static void plan_take(struct sync_plan *p, const struct sync_job *job, struct ta
 }
 
 static void plan_put(struct sync_plan *p, const struct sync_job *job, const struct agent *g,
-                     const char *command, struct sync_report *r)
+                     const char *command)
 {
     struct entry *ctx = ARENA_NEW(p->a, struct entry);
     bool instead, in_project;
     const char *path = agent_mcp_file(p->a, g, job->env, job->project, &instead);
-    struct str name = str_of(g->name);
+    struct sync_edit edit = { .path = path, .agent = g->name, .run = run_put, .ctx = ctx };
+    size_t n = 0;
 
     in_project = job->project && !instead;
     *ctx = (struct entry){ g, job->env, command, job->tool_timeout_secs };
-    sync_plan_add(
-        p, &(struct sync_edit){ .path = path,
-                                .agent = g->name,
-                                .run = run_put,
-                                .ctx = ctx,
-                                .mode = in_project ? REWRITE_NEW_MODE : REWRITE_SECRET_MODE,
-                                .lock_dir = g->lock_dir && !in_project });
+    edit.mode = in_project ? REWRITE_NEW_MODE : REWRITE_SECRET_MODE;
+    edit.lock_dir = g->lock_dir && !in_project;
     if (instead && job->env->root)
-        sync_report_addf(r, SYNC_NOTE, name,
-                         "%s has no MCP file of a project; its entry is in the user's file",
-                         g->title);
+        edit.notes[n++] = arena_printf(
+            p->a, "%s has no MCP file of a project; its entry is in the user's file", g->title);
     if (in_project && g->project_note)
-        sync_report_addf(r, SYNC_NOTE, name, "%s", g->project_note);
+        edit.notes[n++] = g->project_note;
     if (g->note)
-        sync_report_addf(r, SYNC_NOTE, name, "%s", g->note);
+        edit.notes[n] = g->note;
+    sync_plan_add(p, &edit);
 }
 
 /* Under both of its names: whoever chose the other one since should not keep an old entry. */
@@ -178,7 +174,7 @@ void sync_entries_plan(struct sync_plan *p, const struct sync_job *job, struct s
         if (!sync_job_concerns(job, g->name))
             continue;
         if (sync_job_has(job, g->name))
-            plan_put(p, job, g, command, r);
+            plan_put(p, job, g, command);
         else
             plan_drop(p, job, g);
     }

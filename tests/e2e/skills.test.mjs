@@ -201,6 +201,12 @@ scenario('SK-9: limits of count and depth fail the activation and nothing else',
     assert.equal(await refusal(s, { name: 'greet' }), 'resource directory depth exceeds 8');
 });
 
+scenario('SV-7: "~" is the home directory, as no shell stands between an agent and its servers', async place => {
+    place.write('home/work/.agents/skills/a/SKILL.md', md('a'));
+    const s = await place.serve('skills', ['~/work']);
+    assert.deepEqual(s.tools.get('activate_skill').inputSchema.properties.name.enum, ['a']);
+});
+
 scenario('SV-7: a workspace that is missing or no directory is an error on stderr, exit status 1', async place => {
     place.write('file', '');
     for (const dir of [place.path('missing'), place.path('file')]) {

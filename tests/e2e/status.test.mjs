@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { basic, scenario } from './harness.mjs';
-import { catalog, configure, events, files, id, offer, symposium } from './agents.mjs';
+import { asked, catalog, configure, events, files, id, offer, symposium } from './agents.mjs';
 
 /** Plugins of every state. */
 function everything(place) {
@@ -108,6 +108,32 @@ scenario('PM-12 PM-2: search finds plugins of registries by a part of name or ke
     assert.deepEqual([kit.name, kit.version], ['widget-kit', '2.0.0']);
     assert.doesNotMatch(kit.description, /\u001b/);
     assert.ok(r.of('problem').some(p => /package manager 'broken'/.test(p.text)));
+});
+
+scenario('PM-12: "source:words", as hits are printed, searches that source alone', async place => {
+    configure(place, { pms: ['fake', 'other', 'cargo', 'npm'] });
+    for (const name of ['cargo', 'npm']) catalog(place, { search: { result: [] } }, name);
+    catalog(place, { search: { result: [{ id: id('widget', '1.0.0') }] } });
+    catalog(place, { search: { result: [{ id: { ...id('widget', '2.0.0'), pm: 'other' } }] } }, 'other');
+    place.plugin('widget', [place.peer('s', basic())]);
+    const found = async words => (await events(place, ['search', words])).of('hit').map(h => `${h.source}:${h.name}`).sort();
+    const words = () => asked(place).filter(l => l.startsWith('search ')).map(l => JSON.parse(l.slice(7)).query);
+    assert.deepEqual(await found('widget'), ['fake:widget', 'other:widget', 'user-plugins:widget']);
+    assert.deepEqual(await found('other:widget'), ['other:widget']);
+    assert.deepEqual(await found('user-plugins:widget'), ['user-plugins:widget']);
+    assert.deepEqual(words(), ['widget']);
+    assert.deepEqual(await found('fake:widget'), ['fake:widget']);
+    await found('std::vec');        // no source of that name: words like any other
+    assert.deepEqual(words(), ['widget', 'widget', 'std::vec']);
+});
+
+scenario('PL-38: what a row tells is not told again below', async place => {
+    configure(place, { more: "\n[[package-manager]]\nname = 'gone'\nexecutable = '/dev/null/none'\n" });
+    place.write('symposium/plugins/bad/SYMPOSIUM.toml', 'name = "bad"\nnokey = 1\n');
+    const r = await symposium(place, ['status']);
+    assert.match(r.out, /bad +error +.*'nokey'/);
+    assert.doesNotMatch(r.err, /nokey/);
+    assert.equal(r.err.match(/package manager 'gone'/g)?.length, 1, r.err);
 });
 
 scenario('CL-2: search --update none asks nobody; nothing found is said; no word is a wrong command line', async place => {

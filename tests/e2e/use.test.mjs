@@ -105,6 +105,18 @@ scenario('PL-38: an unknown name fails, says how to find one, and writes nothing
     assert.deepEqual(after, before);
 });
 
+scenario('PL-38: a dependency without a plugin is told from a name that does not exist', async place => {
+    configure(place, { pms: ['fake', 'cargo', 'npm'] });
+    for (const name of ['cargo', 'npm']) catalog(place, { list_deps: { result: [] }, active_plugins: { result: [] }, load_plugin: { result: [] } }, name);
+    catalog(place, { list_deps: { result: [{ pm: 'fake', name: 'plain', version: '1.0.0' }] }, active_plugins: { result: [] }, load_plugin: { result: [] } });
+    for (const name of ['plain', 'fake:plain']) {
+        const r = await symposium(place, ['use', name]);
+        assert.equal(r.code, 1, name);
+        assert.match(r.err, /'plain' is a dependency of this workspace \(fake\), but no plugin was found in it/);
+    }
+    assert.match((await symposium(place, ['use', 'npm:plain'])).err, /nothing is called 'plain'/);
+});
+
 scenario('PL-33: disable beats use, and the message says so', async place => {
     configure(place, { plugins: { disable: ['sleepy'] } });
     dormant(place, 'sleepy');

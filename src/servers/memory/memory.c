@@ -80,15 +80,12 @@ static const struct server_spec definition = {
     .stop = on_stop,
 };
 
-/* "~" and "~/x" are the user's home, another relative path is taken from where we were started
- * (ME-1). */
+/* A relative path is taken from where we were started (ME-1). */
 static const char *absolute(struct arena *a, const char *path, struct error *e)
 {
-    const char *home = getenv("HOME");
     char cwd[PATH_MAX];
 
-    if (path[0] == '~' && (path[1] == '/' || !path[1]) && home && *home)
-        path = arena_printf(a, "%s%s", home, path + 1);
+    path = path_expand_home(a, path);
     if (!path_is_abs(path)) {
         if (!getcwd(cwd, sizeof cwd)) {
             error_set(e, ERR_SYS, "find the current directory");

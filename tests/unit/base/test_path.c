@@ -96,6 +96,30 @@ static void beneath_compares_components(void **state)
         assert_int_equal(path_beneath(cases[i].dir, cases[i].path), cases[i].want);
 }
 
+static void the_home_directory_is_written_as_in_a_shell(void **state)
+{
+    static const struct {
+        const char *home, *in, *out;
+    } cases[] = {
+        { "/h", "~", "/h" },      { "/h", "~/x", "/h/x" },    { "/h", "~u/x", "~u/x" },
+        { "/h", "/a/~", "/a/~" }, { "/h", "a/~/b", "a/~/b" }, { "/h", "", "" },
+        { "rel", "~/x", "~/x" },  { "", "~/x", "~/x" },       { NULL, "~/x", "~/x" },
+    };
+    auto_free char *before = getenv("HOME") ? mem_strdup(getenv("HOME")) : NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        auto_arena a = ARENA;
+
+        if (cases[i].home)
+            setenv("HOME", cases[i].home, 1);
+        else
+            unsetenv("HOME");
+        assert_string_equal(path_expand_home(&a, cases[i].in), cases[i].out);
+    }
+    if (before)
+        setenv("HOME", before, 1);
+}
+
 static void make_file(struct arena *a, const char *dir, const char *name, mode_t mode)
 {
     file_mkdirs(dir, NULL);
@@ -161,6 +185,7 @@ int main(void)
         cmocka_unit_test(cleaning_is_lexical),
         cmocka_unit_test(directory_and_base_are_taken_apart),
         cmocka_unit_test(beneath_compares_components),
+        cmocka_unit_test(the_home_directory_is_written_as_in_a_shell),
         cmocka_unit_test(search_takes_the_first_program_in_path),
         cmocka_unit_test(real_paths_follow_links),
     };

@@ -44,12 +44,44 @@ static void skills_are_found_at_any_depth_and_the_shallowest_kept(void **state)
     tree_put(&t, "s/file", "");
     search(&t, "s", false, &f);
     assert_string_equal(names_of(&t, &f), "hidden s/.hidden a s/a b s/deep/er/b");
-    assert_int_equal(f.warnings.n, 0);
+    assert_int_equal(f.warnings.n, 1);
+    assert_has(f.warnings.v[0].p,
+               "s/copy: holds '.symposium', as copies that sync has made do");
     search(&t, "s/a", false, &f);
     assert_string_equal(names_of(&t, &f), "a s/a");
     search(&t, "none", false, &f);
     assert_int_equal(f.n + f.warnings.n, 0);
     tree_free(&t);
+}
+
+/* PL-28: copies of a sync beside a workspace's own skills are no news; what only looks like
+ * one, or lies where no sync writes, is. */
+static void a_skill_that_is_taken_for_a_copy_is_told_of(void **state)
+{
+    static const struct {
+        bool lenient;
+        const char *marker; /* NULL: a link that leads nowhere */
+        bool told;
+    } cases[] = {
+        { true, "", false }, { true, "mine", true },  { true, NULL, true },
+        { false, "", true }, { false, "mine", true }, { false, NULL, true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tree t = tree_new();
+        struct found_skills f;
+
+        tree_put(&t, "s/b/SKILL.md", SKILL("b"));
+        tree_put(&t, "s/a/SKILL.md", SKILL("a"));
+        if (cases[i].marker)
+            tree_put(&t, "s/a/.symposium", cases[i].marker);
+        else
+            assert_int_equal(symlink("nowhere", tree_path(&t, "s/a/.symposium")), 0);
+        search(&t, "s", cases[i].lenient, &f);
+        assert_string_equal(names_of(&t, &f), "b s/b");
+        assert_int_equal(f.warnings.n, cases[i].told);
+        tree_free(&t);
+    }
 }
 
 /* PL-28, PL-27: bad front matter beside good */
@@ -180,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skills_are_found_at_any_depth_and_the_shallowest_kept),
+        cmocka_unit_test(a_skill_that_is_taken_for_a_copy_is_told_of),
         cmocka_unit_test(a_bad_skill_is_warned_about_and_its_siblings_stay),
         cmocka_unit_test(a_workspace_skill_needs_no_front_matter),
         cmocka_unit_test(links_count_where_they_stay_in_the_home),

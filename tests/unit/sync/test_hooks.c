@@ -412,7 +412,7 @@ static void the_plan_goes_by_scope_and_by_what_is_configured(
     assert_true(file_write_cache(in_home("ws/.claude/settings.json"), STR(CLAUDE(OURS)), NULL));
     /* Its MCP entry is in the same file: one rewrite. */
     sync_entries_plan(&plan, &job, &r);
-    sync_hooks_plan(&plan, &job, &r);
+    sync_hooks_plan(&plan, &job);
     assert_true(sync_plan_run(&plan, &dirs, false, &r));
     assert_true(file_exists(in_home("ws/.codex/hooks.json")));
     assert_false(file_exists(in_home(".codex/hooks.json")));
@@ -431,6 +431,10 @@ static void the_plan_goes_by_scope_and_by_what_is_configured(
     assert_has(buf_z(&text), "/ws/.codex/hooks.json: hooks added");
     assert_has(buf_z(&text), "/ws/.claude/settings.json: hooks removed");
     assert_false(r.failed);
+    r = SYNC_REPORT(&arena);
+    assert_true(sync_plan_run(&plan, &dirs, false, &r));
+    for (size_t i = 0; i < r.n; i++) /* there already: nothing more to tell */
+        assert_int_equal(r.v[i].kind, SYNC_UNCHANGED);
 }
 
 int main(void)

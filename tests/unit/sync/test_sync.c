@@ -430,6 +430,10 @@ static void what_has_no_project_file_gets_the_users_and_says_so(void **state) /*
     assert_has(text_of(&r), "codex: Codex reads the project's file only where");
     assert_has(text_of(&r), "pi: Pi reads MCP servers only with the package pi-mcp-adapter");
     assert_lacks(text_of(&r), "kiro: Kiro");
+    r = apply(&job); /* once is enough */
+    assert_lacks(text_of(&r), "copilot: Copilot");
+    assert_lacks(text_of(&r), "codex: Codex");
+    assert_lacks(text_of(&r), "pi: Pi");
 }
 
 static void a_dry_run_shows_a_diff_and_writes_nothing(void **state) /* SY-11 */
