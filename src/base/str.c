@@ -88,6 +88,14 @@ struct str str_trim(struct str s)
     return s;
 }
 
+bool str_has_control(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
+            return true;
+    return false;
+}
+
 size_t str_find(struct str s, struct str needle)
 {
     const char *at;

@@ -31,6 +31,7 @@ bool str_icase_eq(struct str a, struct str b);    /* ASCII only */
 struct str str_from(struct str s, size_t at);     /* bytes from `at`; empty past the end */
 struct str str_upto(struct str s, size_t n);      /* at most the first n bytes */
 struct str str_trim(struct str s);                /* ASCII white space at both ends */
+bool str_has_control(struct str s);               /* a byte below ' ', or DEL */
 size_t str_find(struct str s, struct str needle); /* offset or SIZE_MAX */
 size_t str_find_char(struct str s, char c);       /* offset or SIZE_MAX */
 

@@ -39,14 +39,6 @@ static bool is_plain_word(struct str s)
     return s.n && s.p[0] != '-' && s.p[0] != '.';
 }
 
-static bool has_control(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-            return true;
-    return false;
-}
-
 /* After git's own rules for names of refs, and stricter where it is lenient: no '+' in front.
  */
 static bool check_ref(struct str ref, struct error *e)
@@ -346,7 +338,7 @@ static bool parse(struct parser *p, struct git_source *ret)
 {
     struct str text = p->text;
 
-    if (!text.n || text.n > GIT_SOURCE_MAX || has_control(text) || !utf8_valid(text))
+    if (!text.n || text.n > GIT_SOURCE_MAX || str_has_control(text) || !utf8_valid(text))
         return error_set(p->e, ERR_INVALID,
                          "must be 1 to %d bytes of text without control characters",
                          GIT_SOURCE_MAX);

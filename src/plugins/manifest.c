@@ -168,10 +168,8 @@ static bool read_name(struct manifest_reader *r, const struct toml_val *root,
         if (!table_required(r, root, "name", &r->p->name))
             return false;
     }
-    for (size_t i = 0; i < r->p->name.n; i++)
-        if ((unsigned char)r->p->name.p[i] < 0x20 || r->p->name.p[i] == 0x7f)
-            return toml_fail(r->e, v, "must not hold control characters");
-    return true;
+    return !str_has_control(r->p->name) ||
+           toml_fail(r->e, v, "must not hold control characters");
 }
 
 /* Strings reach exec() and system calls, where a NUL would cut them short. */

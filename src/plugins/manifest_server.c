@@ -192,10 +192,8 @@ static bool read_name(struct manifest_reader *r, const struct toml_val *t, struc
         return false;
     if (ret->n > MAX_NAME)
         return toml_fail(r->e, toml_get(t, "name"), "is longer than %d bytes", MAX_NAME);
-    for (size_t i = 0; i < ret->n; i++)
-        if ((unsigned char)ret->p[i] < 0x20 || ret->p[i] == 0x7f)
-            return toml_fail(r->e, toml_get(t, "name"), "must not hold control characters");
-    return true;
+    return !str_has_control(*ret) ||
+           toml_fail(r->e, toml_get(t, "name"), "must not hold control characters");
 }
 
 static bool read_keys(struct manifest_reader *r, const struct toml_val *t,

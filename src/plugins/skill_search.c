@@ -57,9 +57,8 @@ bool skill_name_check(struct str name, struct error *e)
 
     if (name.n > SKILL_DIR_NAME_MAX)
         return error_set(e, ERR_LIMIT, "its name is longer than %d bytes", SKILL_DIR_NAME_MAX);
-    for (size_t i = 0; i < name.n; i++)
-        if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f || name.p[i] == '/')
-            why = "it holds a slash or a control character";
+    if (str_has_control(name) || str_find_char(name, '/') != SIZE_MAX)
+        why = "it holds a slash or a control character";
     if (!name.n || name.p[0] == '.')
         why = "it is empty or begins with a dot";
     else if (!utf8_valid(name))

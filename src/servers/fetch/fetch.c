@@ -174,10 +174,8 @@ static bool set_agents(struct service *s, const char *given, struct error *e)
     }
     if (!given[0])
         return error_set(e, ERR_INVALID, "--user-agent: it must not be empty");
-    for (const char *c = given; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return error_set(e, ERR_INVALID, "--user-agent: a control character");
-    }
+    if (str_has_control(str_of(given)))
+        return error_set(e, ERR_INVALID, "--user-agent: a control character");
     f->tool_agent = f->prompt_agent = str_of(given);
     return true;
 }

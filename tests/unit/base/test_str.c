@@ -52,6 +52,21 @@ static void finding_gives_the_first_offset(void **state)
     assert_int_equal(str_find_char(STR("abc"), 'x'), SIZE_MAX);
 }
 
+static void control_characters_are_those_of_ascii(void **state)
+{
+    static const struct {
+        struct str in;
+        bool has;
+    } cases[] = {
+        { STR("a b~"), false },  { STR(""), false },    { STR("\xc2\x85\xff"), false },
+        { STR("a\n"), true },    { STR("\x7f"), true }, { STR("a\0b"), true },
+        { STR("\x1b[m"), true },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(str_has_control(cases[i].in), cases[i].has);
+}
+
 static void cut_splits_at_first_separator(void **state)
 {
     static const struct {
@@ -215,6 +230,7 @@ int main(void)
         cmocka_unit_test(equality_and_order_are_bytewise),
         cmocka_unit_test(parts_never_leave_the_slice),
         cmocka_unit_test(finding_gives_the_first_offset),
+        cmocka_unit_test(control_characters_are_those_of_ascii),
         cmocka_unit_test(cut_splits_at_first_separator),
         cmocka_unit_test(next_gives_each_piece_and_nothing_behind_a_last_separator),
         cmocka_unit_test(percent_gives_the_byte_of_two_hex_digits),
