@@ -1,72 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lister_check.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "direct.h"
-#include "fixture.h"
-#include "text/json.h"
-
-struct lister_guard {
-    struct lister *l;
-    struct json doc; /* of the last answer */
-};
-
-static yyjson_val *ask(struct lister_guard *g)
-{
-    struct error e = { 0 };
-    struct str json;
-
-    json_free(&g->doc);
-    if (!lister_list(g->l, &json, &e) || !json_parse(&g->doc, json, &e))
-        fail_msg("%s", e.msg);
-    return g->doc.root;
-}
-
-static yyjson_val *deps_of(yyjson_val *answer)
-{
-    return json_is_arr(answer) ? answer : json_get(answer, "deps");
-}
-
-/* "name version" lines, as in the fixtures. */
-static void put_lines(struct buf *out, yyjson_val *answer)
-{
-    for (struct json_iter it = json_iter(deps_of(answer)); json_next(&it);) {
-        assert_true(str_is(json_str(json_get(it.val, "pm")), "cargo"));
-        assert_int_equal(json_len(it.val), 3);
-        buf_addf(out, "%.*s %.*s\n", STR_F(json_str(json_get(it.val, "name"))),
-                 STR_F(json_str(json_get(it.val, "version"))));
-    }
-}
-
-static void assert_lists(struct lister_guard *g, const char *what, const char *want)
-{
-    auto_buf lines = BUF(1 << 16);
-
-    put_lines(&lines, ask(g));
-    if (strcmp(buf_z(&lines), want) != 0)
-        fail_msg("%s:\n%sinstead of\n%s", what, buf_z(&lines), want);
-}
-
-static void end(struct lister_guard *g, struct fixture *f)
-{
-    json_free(&g->doc);
-    lister_free(g->l);
-    fixture_free(f);
-}
 
 /* PM-15, PM-22: each fixture's remark says what it is about. */
 static void each_fixture_gives_its_expected_list(void **state)
@@ -97,12 +39,12 @@ static void each_fixture_gives_its_expected_list(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        struct lister_guard g = { 0 };
+        struct asked g = { 0 };
         struct fixture f;
 
         fixture_make(&f, names[i]);
         g.l = lister_new(&cargo_lister, f.root);
-        assert_lists(&g, names[i], arena_z(&f.arena, f.expected));
+        check_lists(&g, "cargo", names[i], arena_z(&f.arena, f.expected));
         end(&g, &f);
     }
 }
@@ -135,7 +77,7 @@ static void the_answer_is_bare_unless_there_is_something_to_watch(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct lister_guard g = { 0 };
+        struct asked g = { 0 };
         struct fixture f;
         yyjson_val *answer;
 
@@ -184,7 +126,7 @@ static void rewrite(struct fixture *f, const char *file, const char *from, const
 /* PM-15: cached on the modification time in nanoseconds. */
 static void an_answer_is_kept_until_the_lockfile_is_a_nanosecond_newer(void **state)
 {
-    struct lister_guard g = { 0 };
+    struct asked g = { 0 };
     struct fixture f;
 
     (void)state;
@@ -193,37 +135,37 @@ static void an_answer_is_kept_until_the_lockfile_is_a_nanosecond_newer(void **st
     put_lock(&f, "1.0.0");
     rewrite(&f, "Cargo.lock", "1.0.0", "1.0.0", 500);
     g.l = lister_new(&cargo_lister, f.root);
-    assert_lists(&g, "first", "x 1.0.0\n");
+    check_lists(&g, "cargo", "first", "x 1.0.0\n");
     rewrite(&f, "Cargo.lock", "\"x\"\nversion = \"1.0.0\"", "\"x\"\nversion = \"2.0.0\"", 500);
-    assert_lists(&g, "same stamp", "x 1.0.0\n");
+    check_lists(&g, "cargo", "same stamp", "x 1.0.0\n");
     rewrite(&f, "Cargo.lock", "2.0.0", "2.0.0", 501);
-    assert_lists(&g, "one nanosecond later", "x 2.0.0\n");
+    check_lists(&g, "cargo", "one nanosecond later", "x 2.0.0\n");
     end(&g, &f);
 }
 
 static void a_change_of_any_input_gives_a_new_answer(void **state)
 {
-    struct lister_guard g = { 0 };
+    struct asked g = { 0 };
     struct fixture f;
 
     (void)state;
     fixture_make(&f, NULL);
     g.l = lister_new(&cargo_lister, f.root);
-    assert_lists(&g, "nothing", "");
+    check_lists(&g, "cargo", "nothing", "");
     fixture_write(&f, "sub/Cargo.toml",
                   str_of("[package]\nname=\"s\"\n[dependencies]\na=\"1\"\n"));
-    assert_lists(&g, "a manifest below came", "a *\n");
+    check_lists(&g, "cargo", "a manifest below came", "a *\n");
     fixture_write(&f, "Cargo.toml", str_of("[workspace]\nmembers=[\"m/*\"]\n"));
-    assert_lists(&g, "one at the root came", "");
+    check_lists(&g, "cargo", "one at the root came", "");
     fixture_write(&f, "m/one/Cargo.toml",
                   str_of("[package]\nname=\"o\"\n[dependencies]\nb=\"1\"\n"));
-    assert_lists(&g, "the members' directory came", "b *\n");
+    check_lists(&g, "cargo", "the members' directory came", "b *\n");
     fixture_write(&f, "m/two/Cargo.toml",
                   str_of("[package]\nname=\"t\"\n[dependencies]\nc=\"1\"\n"));
-    assert_lists(&g, "a member came", "b *\nc *\n");
+    check_lists(&g, "cargo", "a member came", "b *\nc *\n");
     fixture_write(&f, "m/two/Cargo.toml",
                   str_of("[package]\nname=\"t\"\n[dependencies]\ncc=\"1\"\n"));
-    assert_lists(&g, "a member's manifest changed", "b *\ncc *\n");
+    check_lists(&g, "cargo", "a member's manifest changed", "b *\ncc *\n");
     end(&g, &f);
 }
 
@@ -250,11 +192,11 @@ static void a_malformed_root_manifest_is_an_error_that_names_file_and_line(void 
 
 static void without_a_workspace_every_list_is_empty(void **state)
 {
-    struct lister_guard g = { .l = lister_new(&cargo_lister, NULL) };
+    struct asked g = { .l = lister_new(&cargo_lister, NULL) };
 
     (void)state;
-    assert_lists(&g, "none", "");
-    assert_lists(&g, "none again", "");
+    check_lists(&g, "cargo", "none", "");
+    check_lists(&g, "cargo", "none again", "");
     json_free(&g.doc);
     lister_free(g.l);
 }
@@ -262,7 +204,7 @@ static void without_a_workspace_every_list_is_empty(void **state)
 /* PM-22: at most 200 directories are looked at. */
 static void nested_manifests_are_sought_in_200_directories(void **state)
 {
-    struct lister_guard g = { 0 };
+    struct asked g = { 0 };
     struct fixture f;
 
     (void)state;

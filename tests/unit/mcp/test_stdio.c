@@ -7,10 +7,9 @@
 #include "support.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
+
+#include "../self.h"
 
 #include "mcp/stdio.h"
 
@@ -112,43 +111,8 @@ static int serve(void)
 
 /* ---- its client ---- */
 
-struct pipes {
-    pid_t pid;
-    int in, out, err;
-};
-
-static void start(struct pipes *p)
-{
-    int in[2], out[2], err[2];
-
-    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(err, O_CLOEXEC), 0);
-    p->pid = fork();
-    if (p->pid == 0) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        dup2(err[1], 2);
-        execl("/proc/self/exe", "test_mcp_stdio", "serve", (char *)NULL);
-        _exit(99);
-    }
-    close(in[0]);
-    close(out[1]);
-    close(err[1]);
-    p->in = in[1];
-    p->out = out[0];
-    p->err = err[0];
-}
-
-static void say(struct pipes *p, const char *text)
-{
-    size_t n = strlen(text);
-
-    assert_int_equal(write(p->in, text, n), (ssize_t)n);
-}
-
 /* Reads until n lines are there or the end; waits ms * slack at most. */
-static size_t hear(struct pipes *p, struct buf *out, size_t lines, int ms)
+static size_t hear(struct self *p, struct buf *out, size_t lines, int ms)
 {
     int64_t until = clock_ms() + (int64_t)ms * slack();
     size_t seen = 0;
@@ -170,28 +134,6 @@ static size_t hear(struct pipes *p, struct buf *out, size_t lines, int ms)
         buf_add(out, (struct str){ bytes, (size_t)n });
     }
     return seen;
-}
-
-/* Its exit status, within ms * slack. */
-static int finish(struct pipes *p, int ms)
-{
-    int64_t until = clock_ms() + (int64_t)ms * slack();
-    int status = -1;
-
-    while (waitpid(p->pid, &status, WNOHANG) == 0) {
-        if (clock_ms() > until) {
-            kill(p->pid, SIGKILL);
-            waitpid(p->pid, &status, 0);
-            fail_msg("not ended within %d ms", ms * slack());
-        }
-        usleep(2000);
-    }
-    if (p->in >= 0)
-        close(p->in);
-    if (p->out >= 0)
-        close(p->out);
-    close(p->err);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 #define INIT                                                                                   \
@@ -230,11 +172,11 @@ static void input_ends_after_its_requests_are_answered(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         auto_buf out = BUF(1 << 20);
-        struct pipes p;
+        struct self p;
 
         print_message("    %s\n", rows[i].what);
-        start(&p);
-        say(&p, rows[i].input);
+        self_start(&p, "test_mcp_stdio", "serve");
+        self_say(&p, rows[i].input);
         close(p.in);
         p.in = -1;
         assert_int_equal(hear(&p, &out, 99, 2000), rows[i].lines);
@@ -244,7 +186,7 @@ static void input_ends_after_its_requests_are_answered(void **state)
             parse(&j, line); /* MCP-S1: nothing else on stdout */
             assert_true(str_is(json_str(json_get(j.root, "jsonrpc")), "2.0"));
         }
-        assert_int_equal(finish(&p, 100), 10);
+        assert_int_equal(self_finish(&p, 100), 10);
     }
 }
 
@@ -262,11 +204,11 @@ static void a_client_that_hung_up_ends_the_server(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         auto_buf out = BUF(1 << 20);
-        struct pipes p;
+        struct self p;
 
         print_message("    %s\n", rows[i].what);
-        start(&p);
-        say(&p, rows[i].input);
+        self_start(&p, "test_mcp_stdio", "serve");
+        self_say(&p, rows[i].input);
         hear(&p, &out, 1, 1000);
         close(p.out);
         p.out = -1;
@@ -274,7 +216,7 @@ static void a_client_that_hung_up_ends_the_server(void **state)
             close(p.in);
             p.in = -1;
         }
-        assert_int_equal(finish(&p, 500), 20);
+        assert_int_equal(self_finish(&p, 500), 20);
     }
 }
 
@@ -283,10 +225,10 @@ static void a_client_that_hung_up_ends_the_server(void **state)
 static void a_hang_up_after_the_end_of_input_is_noticed(void **state)
 {
     auto_buf out = BUF(1 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
-    say(&p, INIT CALL("3", "never", "0"));
+    self_start(&p, "test_mcp_stdio", "serve");
+    self_say(&p, INIT CALL("3", "never", "0"));
     close(p.in);
     p.in = -1;
     hear(&p, &out, 1, 1000);
@@ -294,7 +236,7 @@ static void a_hang_up_after_the_end_of_input_is_noticed(void **state)
     assert_int_equal(waitpid(p.pid, NULL, WNOHANG), 0);
     close(p.out);
     p.out = -1;
-    assert_int_equal(finish(&p, 500), 20);
+    assert_int_equal(self_finish(&p, 500), 20);
 }
 
 /* MCP-S2, MS-3: signals end it at once, and what was open is cancelled. */
@@ -305,15 +247,15 @@ static void signals_end_the_server(void **state)
     for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
         auto_buf out = BUF(1 << 20);
         char err[256] = "";
-        struct pipes p;
+        struct self p;
 
-        start(&p);
-        say(&p, INIT CALL("3", "never", "0") LIST);
+        self_start(&p, "test_mcp_stdio", "serve");
+        self_say(&p, INIT CALL("3", "never", "0") LIST);
         assert_int_equal(hear(&p, &out, 2, 1000), 2);
         kill(p.pid, signals[i]);
         assert_true(read(p.err, err, sizeof err - 1) > 0);
         assert_string_equal(err, "cancelled\n");
-        assert_int_equal(finish(&p, 300), 30);
+        assert_int_equal(self_finish(&p, 300), 30);
     }
 }
 
@@ -322,63 +264,63 @@ static void signals_end_the_server(void **state)
 static void answers_wait_for_a_slow_reader(void **state)
 {
     auto_buf out = BUF(64 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
+    self_start(&p, "test_mcp_stdio", "serve");
     for (int i = 0; i < 30; i++)
-        say(&p, CALL("3", "big", "1000000"));
+        self_say(&p, CALL("3", "big", "1000000"));
     usleep(200 * 1000);
     close(p.in);
     p.in = -1;
     assert_int_equal(hear(&p, &out, 30, 10000), 30);
-    assert_int_equal(finish(&p, 500), 10);
+    assert_int_equal(self_finish(&p, 500), 10);
 }
 
 /* MS-3: more than ever waits for stdout, asked for in one write. */
 static void no_answer_is_lost_however_much_there_is(void **state)
 {
     auto_buf out = BUF(512 << 20), ask = BUF(1 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
+    self_start(&p, "test_mcp_stdio", "serve");
     for (int i = 0; i < 24; i++)
         buf_addz(&ask, CALL("3", "big", "4000000"));
-    say(&p, buf_z(&ask));
+    self_say(&p, buf_z(&ask));
     assert_int_equal(hear(&p, &out, 24, 20000), 24);
     assert_null(strstr(buf_z(&out), "\"error\""));
     close(p.in);
     p.in = -1;
-    assert_int_equal(finish(&p, 500), 10);
+    assert_int_equal(self_finish(&p, 500), 10);
 }
 
 /* Answers made at once for all that is open cannot wait for room: the last ones say so. */
 static void an_answer_without_room_becomes_an_error(void **state)
 {
     auto_buf out = BUF(512 << 20), ask = BUF(1 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
+    self_start(&p, "test_mcp_stdio", "serve");
     for (int i = 0; i < 24; i++)
         buf_addf(&ask, CALL("%d", "late big", "4000000"), i);
-    say(&p, buf_z(&ask));
+    self_say(&p, buf_z(&ask));
     usleep(2 * LATE_BIG_MS * 1000);
     assert_int_equal(hear(&p, &out, 24, 20000), 24);
     assert_non_null(strstr(buf_z(&out), "-32603"));
     assert_non_null(strstr(buf_z(&out), "has not read"));
     close(p.in);
     p.in = -1;
-    assert_int_equal(finish(&p, 500), 10);
+    assert_int_equal(self_finish(&p, 500), 10);
 }
 
 /* MS-3: the end of input gives a client that reads slowly the time it takes. */
 static void a_reader_that_goes_on_gets_all_after_the_end_of_input(void **state)
 {
     auto_buf out = BUF(64 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
+    self_start(&p, "test_mcp_stdio", "serve");
     for (int i = 0; i < 3; i++)
-        say(&p, CALL("3", "big", "1000000"));
+        self_say(&p, CALL("3", "big", "1000000"));
     close(p.in);
     p.in = -1;
     for (int i = 0; i < 12; i++) {
@@ -391,16 +333,16 @@ static void a_reader_that_goes_on_gets_all_after_the_end_of_input(void **state)
         buf_add(&out, (struct str){ some, (size_t)n });
     }
     assert_int_equal(hear(&p, &out, 3, 10000), 3);
-    assert_int_equal(finish(&p, 500), 10);
+    assert_int_equal(self_finish(&p, 500), 10);
 }
 
 /* mcp.md 4: 16 MiB a line. */
 static void an_over_long_line_is_answered_and_survived(void **state)
 {
     auto_buf out = BUF(1 << 20), line = BUF(32 << 20);
-    struct pipes p;
+    struct self p;
 
-    start(&p);
+    self_start(&p, "test_mcp_stdio", "serve");
     buf_fill(&line, 'x', 17 << 20);
     buf_addc(&line, '\n');
     fcntl(p.in, F_SETFL, 0);
@@ -410,13 +352,13 @@ static void an_over_long_line_is_answered_and_survived(void **state)
         assert_true(n > 0);
         at += (size_t)n;
     }
-    say(&p, LIST);
+    self_say(&p, LIST);
     assert_int_equal(hear(&p, &out, 2, 2000), 2);
     assert_non_null(strstr(buf_z(&out), "-32600"));
     assert_null(strstr(buf_z(&out), "\"id\":null"));
     close(p.in);
     p.in = -1;
-    assert_int_equal(finish(&p, 200), 10);
+    assert_int_equal(self_finish(&p, 200), 10);
 }
 
 int main(int argc, char **argv)

@@ -1,56 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "../check.h"
+#include "lister_check.h"
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "common/list.h"
 #include "direct.h"
-#include "fixture.h"
-#include "text/json.h"
-
-struct asked {
-    struct lister *l;
-    struct json doc; /* of the last answer */
-};
-
-static yyjson_val *ask(struct asked *g)
-{
-    struct error e = { 0 };
-    struct str json;
-
-    json_free(&g->doc);
-    if (!lister_list(g->l, &json, &e) || !json_parse(&g->doc, json, &e))
-        fail_msg("%s", e.msg);
-    return g->doc.root;
-}
-
-static yyjson_val *deps_of(yyjson_val *answer)
-{
-    return json_is_arr(answer) ? answer : json_get(answer, "deps");
-}
-
-static void assert_lists(struct asked *g, const char *what, const char *want)
-{
-    auto_buf lines = BUF(1 << 16);
-
-    for (struct json_iter it = json_iter(deps_of(ask(g))); json_next(&it);) {
-        assert_true(str_is(json_str(json_get(it.val, "pm")), "npm"));
-        assert_int_equal(json_len(it.val), 3);
-        buf_addf(&lines, "%.*s %.*s\n", STR_F(json_str(json_get(it.val, "name"))),
-                 STR_F(json_str(json_get(it.val, "version"))));
-    }
-    if (strcmp(buf_z(&lines), want) != 0)
-        fail_msg("%s:\n%sinstead of\n%s", what, buf_z(&lines), want);
-}
-
-static void end(struct asked *g, struct fixture *f)
-{
-    json_free(&g->doc);
-    lister_free(g->l);
-    fixture_free(f);
-}
 
 /* PM-18, PM-19, PM-22: each fixture's remark says what it is about. */
 static void each_fixture_gives_its_expected_list(void **state)
@@ -69,7 +24,7 @@ static void each_fixture_gives_its_expected_list(void **state)
 
         fixture_make_of(&f, "npm", names[i]);
         g.l = lister_new(&npm_lister, f.root);
-        assert_lists(&g, names[i], arena_z(&f.arena, f.expected));
+        check_lists(&g, "npm", names[i], arena_z(&f.arena, f.expected));
         end(&g, &f);
     }
 }
@@ -136,13 +91,13 @@ static void an_answer_follows_what_it_came_from(void **state)
     (void)state;
     fixture_make_of(&f, "npm", "stale-lock");
     g.l = lister_new(&npm_lister, f.root);
-    assert_lists(&g, "first", "fresh 1.3.0\nnew *\nold 1.0.0\n");
+    check_lists(&g, "npm", "first", "fresh 1.3.0\nnew *\nold 1.0.0\n");
     fixture_write(&f, "node_modules/new/package.json",
                   STR("{\"name\":\"new\",\"version\":\"1.0.7\"}"));
-    assert_lists(&g, "installed since", "fresh 1.3.0\nnew 1.0.7\nold 1.0.0\n");
+    check_lists(&g, "npm", "installed since", "fresh 1.3.0\nnew 1.0.7\nold 1.0.0\n");
     fixture_write(&f, "npm-shrinkwrap.json",
                   STR("{\"packages\":{\"node_modules/old\":{\"version\":\"1.0.1\"}}}"));
-    assert_lists(&g, "a lockfile that wins", "fresh 1.3.0\nnew 1.0.7\nold 1.0.1\n");
+    check_lists(&g, "npm", "a lockfile that wins", "fresh 1.3.0\nnew 1.0.7\nold 1.0.1\n");
     end(&g, &f);
 }
 
@@ -216,7 +171,7 @@ static void what_is_too_much_is_left_out(void **state)
     fixture_make_of(&f, "npm", NULL);
     fixture_write(&f, "package.json", buf_str(&deps));
     g.l = lister_new(&npm_lister, f.root);
-    assert_lists(&g, "past the bound even what is said again", "");
+    check_lists(&g, "npm", "past the bound even what is said again", "");
     lister_free(g.l);
 
     buf_fill(&deps, ' ', 5 << 20);

@@ -10,7 +10,6 @@
  * -32001. Each start and each request adds a line to FILE.log: "start online" (or "offline"),
  * "method params".
  */
-#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "network.h"
 #include "text/json.h"
 
 #define MAX_FILE ((size_t)64 << 20)
@@ -115,18 +115,6 @@ static void on_request(struct str id, struct str method, yyjson_val *params)
         return;
     }
     perform(id, find(catalog.root, method, params));
-}
-
-/* Some interface besides the loopback (PM-7). */
-static bool has_network(void)
-{
-    struct if_nameindex *l = if_nameindex();
-    bool found = false;
-
-    for (size_t i = 0; l && l[i].if_index; i++)
-        found |= strcmp(l[i].if_name, "lo") != 0;
-    if_freenameindex(l);
-    return found;
 }
 
 int main(int argc, char **argv)

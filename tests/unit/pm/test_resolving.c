@@ -2,7 +2,6 @@
 #include "catalog.h"
 
 #include <fcntl.h>
-#include <net/if.h>
 #include <sys/stat.h>
 
 #include <sys/wait.h>
@@ -10,6 +9,7 @@
 
 #include "lockdown/keeper.h"
 #include "lockdown/offline.h"
+#include "network.h"
 #include "pm/resolving.h"
 
 struct bench {
@@ -194,17 +194,6 @@ static void levels_above_none_refresh_first(void **state)
         assert_has(catalog_log(&b.c, "a"), cases[i].call);
         tear_down(&b);
     }
-}
-
-static bool has_network(void)
-{
-    struct if_nameindex *l = if_nameindex();
-    bool found = false;
-
-    for (size_t i = 0; l && l[i].if_index; i++)
-        found |= strcmp(l[i].if_name, "lo") != 0;
-    if_freenameindex(l);
-    return found;
 }
 
 /* PM-7: a run at level none gets an empty network, where the host allows one; check needs one.

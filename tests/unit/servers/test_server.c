@@ -5,12 +5,9 @@
  * long one that asks whether it was cancelled and tells so, `deaf` by one that never ends, `big
  * N` with N bytes, `refused` before its job began.
  */
-#include "../check.h"
+#include "../self.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "loop/timer.h"
 #include "servers/args.h"
@@ -195,44 +192,25 @@ static int serve(const char *what)
 /* ---- its client ---- */
 
 struct peer {
-    pid_t pid;
-    int in, out, err;
+    struct self self;
     struct buf heard;
 };
 
 static void begin(struct peer *p, const char *what)
 {
-    int in[2], out[2], err[2];
-
-    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(err, O_CLOEXEC), 0);
-    p->pid = fork();
-    if (p->pid == 0) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        dup2(err[1], 2);
-        execl("/proc/self/exe", "test_servers_server", what, (char *)NULL);
-        _exit(99);
-    }
-    close(in[0]);
-    close(out[1]);
-    close(err[1]);
-    p->in = in[1];
-    p->out = out[0];
-    p->err = err[0];
+    self_start(&p->self, "test_servers_server", what);
     p->heard = BUF(64 << 20);
 }
 
 static void say(struct peer *p, const char *text)
 {
-    assert_int_equal(write(p->in, text, strlen(text)), (ssize_t)strlen(text));
+    self_say(&p->self, text);
 }
 
 static void end_input(struct peer *p)
 {
-    close(p->in);
-    p->in = -1;
+    close(p->self.in);
+    p->self.in = -1;
 }
 
 /* Reads what comes on fd until `want` is in it, or the end. */
@@ -262,23 +240,8 @@ static void hear(struct peer *p, int fd, const char *want)
 /* Its exit status is 0, within ms * slack. */
 static void finish(struct peer *p, int ms)
 {
-    int64_t until = clock_ms() + (int64_t)ms * slack();
-    int status = -1;
-
-    while (waitpid(p->pid, &status, WNOHANG) == 0) {
-        if (clock_ms() > until) {
-            kill(p->pid, SIGKILL);
-            waitpid(p->pid, &status, 0);
-            fail_msg("not ended within %d ms", ms * slack());
-        }
-        usleep(2000);
-    }
-    if (p->in >= 0)
-        close(p->in);
-    close(p->out);
-    close(p->err);
+    assert_int_equal(self_finish(&p->self, ms), 0);
     buf_free(&p->heard);
-    assert_int_equal(status, 0);
 }
 
 #define INIT                                                                                   \
@@ -301,7 +264,7 @@ static void check_answers(const char *what, const char *input, const char *const
     begin(&p, what);
     say(&p, input);
     end_input(&p);
-    hear(&p, p.out, NULL);
+    hear(&p, p.self.out, NULL);
     for (; *want; want++)
         assert_has(buf_z(&p.heard), *want);
     finish(&p, 1000);
@@ -362,7 +325,7 @@ static void a_long_job_delays_nobody(void **state)
     say(&p, INIT CALL("3", "walk", "") CALL("4", "walk", "") CALL("5", "walk", "")
                 CALL("6", "walk", "") CALL("7", "walk", "") CALL("8", "quick", ""));
     end_input(&p);
-    hear(&p, p.out, NULL);
+    hear(&p, p.self.out, NULL);
     walked = strstr(buf_z(&p.heard), "walked");
     quickly = strstr(buf_z(&p.heard), "\"quick\"");
     assert_true(walked && quickly && quickly < walked);
@@ -384,12 +347,12 @@ static void a_cancelled_job_ends_and_is_not_answered(void **state)
 
     begin(&p, "serve");
     say(&p, INIT CALL("3", "walk", ""));
-    hear(&p, p.err, "walking\n");
+    hear(&p, p.self.err, "walking\n");
     say(&p, CANCEL("3") CALL("4", "quick", ""));
-    hear(&p, p.err, "walk cancelled\n");
-    hear(&p, p.err, "walk gone\n");
+    hear(&p, p.self.err, "walk cancelled\n");
+    hear(&p, p.self.err, "walk gone\n");
     end_input(&p);
-    hear(&p, p.out, NULL);
+    hear(&p, p.self.out, NULL);
     assert_has(buf_z(&p.heard), "\"id\":4");
     assert_lacks(buf_z(&p.heard), "\"id\":3");
     finish(&p, 1000);
@@ -404,7 +367,7 @@ static void progress_is_told_to_who_asked(void **state)
     say(&p,
         INIT CALL("3", "walk", ",\"_meta\":{\"progressToken\":\"t\"}") CALL("4", "walk", ""));
     end_input(&p);
-    hear(&p, p.out, NULL);
+    hear(&p, p.self.out, NULL);
     assert_has(buf_z(&p.heard), "\"method\":\"notifications/progress\",\"params\":{"
                                 "\"progressToken\":\"t\",\"progress\":");
     finish(&p, 1000);
@@ -448,12 +411,12 @@ static void a_signal_ends_it_at_once(void **state)
             continue; /* one of the slow ones is enough */
         begin(&p, "serve");
         say(&p, INIT);
-        hear(&p, p.out, "serverInfo");
+        hear(&p, p.self.out, "serverInfo");
         say(&p, cases[of].tool);
-        hear(&p, p.err, cases[of].running);
-        kill(p.pid, signals[i % ARRAY_LEN(signals)]);
-        hear(&p, p.err, "stop 1\n");
-        hear(&p, p.err, cases[of].want);
+        hear(&p, p.self.err, cases[of].running);
+        kill(p.self.pid, signals[i % ARRAY_LEN(signals)]);
+        hear(&p, p.self.err, "stop 1\n");
+        hear(&p, p.self.err, cases[of].want);
         finish(&p, cases[of].ms);
     }
     (void)state;
@@ -466,11 +429,11 @@ static void a_closed_stdout_ends_it_at_once(void **state)
 
     begin(&p, "serve");
     say(&p, INIT CALL("3", "walk", ""));
-    hear(&p, p.out, "serverInfo");
-    close(p.out);
-    p.out = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    hear(&p, p.self.out, "serverInfo");
+    close(p.self.out);
+    p.self.out = open("/dev/null", O_RDONLY | O_CLOEXEC);
     end_input(&p);
-    hear(&p, p.err, "stop 1\n");
+    hear(&p, p.self.err, "stop 1\n");
     finish(&p, 1000);
     (void)state;
 }
@@ -482,10 +445,10 @@ static void a_signal_makes_a_slow_stop_hurry(void **state)
     begin(&p, "slow");
     say(&p, INIT);
     end_input(&p);
-    hear(&p, p.err, "stop 0\n");
-    assert_int_equal(waitpid(p.pid, NULL, WNOHANG), 0);
-    kill(p.pid, SIGTERM);
-    hear(&p, p.err, "stop 1\n");
+    hear(&p, p.self.err, "stop 0\n");
+    assert_int_equal(waitpid(p.self.pid, NULL, WNOHANG), 0);
+    kill(p.self.pid, SIGTERM);
+    hear(&p, p.self.err, "stop 1\n");
     finish(&p, 1000);
     (void)state;
 }

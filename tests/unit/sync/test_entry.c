@@ -1,46 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* SY-3, SY-4, SY-6: each row is a whole file before and after. */
-#include "../check.h"
+#include "home.h"
 
-#include <sys/stat.h>
-
-#include "base/file.h"
-#include "base/path.h"
 #include "sync/entry.h"
 #include "sync/sync.h"
 
-static char home[PATH_MAX]; /* holds bin/symposium and old/symposium, which can be executed */
-static struct arena arena;
-static struct sync_env env;
-
-static const char *in_home(const char *name)
-{
-    return path_join(&arena, home, name);
-}
-
-static void put_program(const char *name)
-{
-    assert_true(file_mkdirs(path_dir(&arena, in_home(name)), NULL));
-    assert_true(file_write_cache(in_home(name), STR("#!/bin/sh\n"), NULL));
-    assert_int_equal(chmod(in_home(name), 0755), 0);
-}
-
 static int set_up(void **state)
 {
-    make_temp_dir(home);
-    put_program("bin/symposium");
+    home_make();
     put_program("old/symposium");
     put_program("old/other");
-    env = (struct sync_env){ .home = home,
-                             .path = in_home("bin"),
-                             .self = in_home("bin/symposium") };
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_tree(home);
-    arena_free(&arena);
     return 0;
 }
 
@@ -399,7 +368,7 @@ static void the_command_is_the_name_only_where_that_is_this_program(void **state
     assert_has(why, "there is no 'symposium' in PATH");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, home_remove)
 
 int main(void)
 {

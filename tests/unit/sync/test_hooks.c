@@ -1,47 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* HK-1, HK-2, SY-4 to SY-6: each row is a whole file before and after. */
-#include "../check.h"
+#include "home.h"
 
-#include <sys/stat.h>
-
-#include "base/file.h"
-#include "base/path.h"
 #include "plugins/hook_wire.h"
 #include "sync/hooks.h"
 #include "text/json.h"
 
-static char home[PATH_MAX]; /* bin/symposium and bin/cargo-agents, which can be executed */
-static struct arena arena;
-static struct sync_env env;
-
-static const char *in_home(const char *name)
-{
-    return path_join(&arena, home, name);
-}
-
-static void put_program(const char *name)
-{
-    assert_true(file_mkdirs(path_dir(&arena, in_home(name)), NULL));
-    assert_true(file_write_cache(in_home(name), STR("#!/bin/sh\n"), NULL));
-    assert_int_equal(chmod(in_home(name), 0755), 0);
-}
-
 static int set_up(void **state)
 {
-    make_temp_dir(home);
-    put_program("bin/symposium");
+    home_make();
     put_program("bin/cargo-agents");
-    env = (struct sync_env){ .home = home,
-                             .root = in_home("ws"),
-                             .path = in_home("bin"),
-                             .self = in_home("bin/symposium") };
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_tree(home);
-    arena_free(&arena);
+    env.root = in_home("ws");
     return 0;
 }
 
@@ -457,5 +426,5 @@ int main(void)
         cmocka_unit_test(the_plan_goes_by_scope_and_by_what_is_configured),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, home_remove);
 }
