@@ -4,16 +4,14 @@
  * is made: empty, with that dependency, a workspace of its own, in a directory that is gone
  * afterwards. What cargo chose is read from its Cargo.lock.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/tree.h"
+#include "common/scratch.h"
 #include "lock.h"
 #include "manifest.h"
 #include "name.h"
@@ -27,17 +25,15 @@ struct fetching {
     struct need need;
     fetched_fn done;
     void *ctx;
-    char *dir;      /* NULL: none was made */
-    bool respelled; /* the name, after what cargo suggested */
+    const char *dir; /* NULL: none was made */
+    bool respelled;  /* the name, after what cargo suggested */
     struct arena arena;
 };
 
 static void finish(struct fetching *f, const struct known *what, const struct error *why)
 {
-    if (f->dir && !tree_remove(AT_FDCWD, f->dir))
-        log_warn("'%s' could not be removed", f->dir);
+    scratch_remove(f->dir);
     f->done(f->ctx, what, why);
-    free(f->dir);
     arena_free(&f->arena);
     free(f);
 }
@@ -103,19 +99,12 @@ static bool make_dir(struct fetching *f, struct error *e)
     const struct session *s = f->tool->session;
     const char *const places[] = { s->cache_dir, f->tool->home, getenv("TMPDIR"), "/tmp" };
 
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        auto_free char *dir = NULL;
-
-        if (!places[i] || places[i][0] != '/' ||
-            (s->workspace && path_beneath(s->workspace, places[i])) ||
-            !file_mkdirs(places[i], NULL))
-            continue;
-        dir = mem_printf("%s/pm-cargo-XXXXXX", places[i]);
-        if (!mkdtemp(dir))
-            continue;
-        f->dir = take_ptr(&dir);
+    for (size_t i = 0; i < ARRAY_LEN(places) && !f->dir; i++)
+        if (places[i] && places[i][0] == '/' &&
+            !(s->workspace && path_beneath(s->workspace, places[i])))
+            f->dir = scratch_new(&f->arena, places[i], "pm-cargo-", NULL);
+    if (f->dir)
         return true;
-    }
     return error_set(e, ERR_DENIED, "no directory for cargo to work in; %s is not writable",
                      s->cache_dir ? s->cache_dir : "TMPDIR");
 }

@@ -3,12 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/path.h"
-#include "base/tree.h"
+#include "common/scratch.h"
 #include "name.h"
 #include "places.h"
 #include "text/semver.h"
@@ -62,15 +60,7 @@ bool fetched_find(struct inputs *in, const char *cache_dir, const struct id *id,
 
 const char *fetched_temp(struct arena *a, const char *cache_dir, struct error *e)
 {
-    const char *home = path_join(a, cache_dir, HOME);
-    char *dir = arena_printf(a, "%s/.fetch-XXXXXX", home);
-
-    if (!file_mkdirs(home, e))
-        return NULL;
-    if (mkdtemp(dir))
-        return dir;
-    error_set(e, ERR_SYS, "directory '%s'", dir);
-    return NULL;
+    return scratch_new(a, path_join(a, cache_dir, HOME), ".fetch-", e);
 }
 
 bool fetched_keep(struct arena *a, const char *cache_dir, const char *dir,
@@ -83,9 +73,4 @@ bool fetched_keep(struct arena *a, const char *cache_dir, const char *dir,
     if (rename(dir, to) == 0 || errno == EEXIST || errno == ENOTEMPTY)
         return true;
     return error_set(e, ERR_SYS, "directory '%s'", to);
-}
-
-void fetched_remove(const char *dir)
-{
-    tree_remove(AT_FDCWD, dir);
 }

@@ -20,15 +20,12 @@ bool fetched_find(struct inputs *in, const char *cache_dir, const struct id *id,
 const char *fetched_dir(struct arena *a, const char *cache_dir, struct str name,
                         struct str version);
 
-/* A fresh directory in the cache, mode 0700. */
+/* A fresh directory in the cache (common/scratch.h). */
 const char *fetched_temp(struct arena *a, const char *cache_dir, struct error *e);
 
 /* Gives the unpacked package in `dir` its place. Of two processes that fetched the same the
  * first wins. */
 bool fetched_keep(struct arena *a, const char *cache_dir, const char *dir,
                   const struct installed *package, struct error *e);
-
-/* Removes a temporary directory and all in it. Links are not followed. */
-void fetched_remove(const char *dir);
 
 #endif

@@ -10,6 +10,7 @@
 #include "direct.h"
 #include "offers.h"
 #include "registry.h"
+#include "workspace.h"
 
 static void *open_lister(const struct session *s)
 {
@@ -32,6 +33,40 @@ static void on_list_deps(struct request *r)
         request_fail(r, &e);
 }
 
+static void put_workspace(struct jw *w, const struct npm_workspace *ws)
+{
+    jw_key(w, "workspace");
+    jw_obj(w);
+    jw_kstrz(w, "root", ws->root);
+    jw_key(w, "members");
+    jw_arr(w);
+    for (size_t i = 1; i < ws->members.n; i++) /* the first is the root */
+        jw_strz(w, ws->members.v[i]->dir);
+    jw_end(w);
+    jw_end(w);
+}
+
+/* Manifests further down (PM-22) are workspaces of their own, and none is said of the root. */
+static void on_workspace_info(struct request *r)
+{
+    auto_buf json = BUF(LIST_MAX_JSON);
+    struct inputs in = { .arena = &r->arena };
+    struct jw w = jw_to(&json);
+    struct error e = { 0 };
+    struct npm_workspace ws;
+
+    jw_obj(&w);
+    if (r->session->workspace && workspace_read(&ws, &in, r->session->workspace, &e)) {
+        put_workspace(&w, &ws);
+        workspace_free(&ws);
+    }
+    jw_end(&w);
+    if ((e.kind == ERR_NONE || e.kind == ERR_NOT_FOUND) && buf_ok(&json, &e))
+        request_reply(r, buf_str(&json));
+    else
+        request_fail(r, &e);
+}
+
 /* Nothing is kept that could be older than what it came from. */
 static void on_refresh(struct request *r)
 {
@@ -40,6 +75,7 @@ static void on_refresh(struct request *r)
 
 static const struct method methods[] = {
     { "list_deps", on_list_deps },
+    { "workspace_info", on_workspace_info },
     { "active_plugins", on_active_plugins },
     { "search", on_search },
     { "load_plugin", on_load_plugin },
@@ -59,7 +95,7 @@ static const char help[] =
 static const struct pms_program program = {
     .name = "npm",
     .help = help,
-    .capabilities = (const char *const[]){ "search", "list_deps", NULL },
+    .capabilities = (const char *const[]){ "search", "list_deps", "workspace_info", NULL },
     .methods = methods,
     .open = open_lister,
     .close = close_lister,

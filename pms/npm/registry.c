@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "common/run.h"
+#include "common/scratch.h"
 #include "fetched.h"
 #include "name.h"
 #include "places.h"
@@ -20,6 +21,7 @@
 #define INSTALL_NPM   "install Node.js, which brings npm"
 /* Whoever asks us tries again (PM-5); npm's own pauses are 10 s and longer. */
 #define NPM_NO_RETRY "--fetch-retries=0"
+#define NPM_NO_LOGS  "--logs-max=0" /* else a file in ~/.npm/_logs each time */
 
 /* ---- npm's words ---- */
 
@@ -161,7 +163,7 @@ static bool is_plain(struct str s)
 
 void on_search(struct request *r)
 {
-    const char **argv = ARENA_ARRAY(&r->arena, const char *, 9);
+    const char **argv = ARENA_ARRAY(&r->arena, const char *, 10);
     struct str query = { 0 };
     struct error e = { 0 };
 
@@ -180,8 +182,9 @@ void on_search(struct request *r)
     argv[3] = "--searchlimit=10";
     argv[4] = "--no-update-notifier";
     argv[5] = NPM_NO_RETRY;
-    argv[6] = "--";
-    argv[7] = arena_z(&r->arena, query);
+    argv[6] = NPM_NO_LOGS;
+    argv[7] = "--";
+    argv[8] = arena_z(&r->arena, query);
     run_command(r,
                 &(struct run_opts){ .argv = argv,
                                     .cwd = "/",
@@ -240,7 +243,7 @@ struct fetch {
 
 static void give_up(struct fetch *f, const struct error *why)
 {
-    fetched_remove(f->temp);
+    scratch_remove(f->temp);
     request_fail(f->request, why);
 }
 
@@ -305,7 +308,7 @@ static void on_gunzipped(void *ctx, const struct run_result *result, const struc
              fetched_keep(&r->arena, r->session->cache_dir, f->package, &package, &e)) {
         package.dir =
             fetched_dir(&r->arena, r->session->cache_dir, package.name, package.version);
-        fetched_remove(f->temp);
+        scratch_remove(f->temp);
         f->found(r, &package);
         return;
     }
@@ -370,7 +373,7 @@ static void on_packed(void *ctx, const struct run_result *result, const struct e
 static void start_pack(struct fetch *f, struct str range)
 {
     struct arena *a = &f->request->arena;
-    const char **argv = ARENA_ARRAY(a, const char *, 12);
+    const char **argv = ARENA_ARRAY(a, const char *, 13);
     const char *what = arena_printf(a, "%.*s@%.*s", STR_F(f->id.name), STR_F(range));
 
     f->package = path_join(a, f->temp, "package");
@@ -382,10 +385,11 @@ static void start_pack(struct fetch *f, struct str range)
     argv[4] = "--workspaces=false";
     argv[5] = "--no-update-notifier";
     argv[6] = NPM_NO_RETRY;
-    argv[7] = arena_printf(a, "--prefix=%s", f->temp);
-    argv[8] = arena_printf(a, "--pack-destination=%s", f->temp);
-    argv[9] = "--";
-    argv[10] = what;
+    argv[7] = NPM_NO_LOGS;
+    argv[8] = arena_printf(a, "--prefix=%s", f->temp);
+    argv[9] = arena_printf(a, "--pack-destination=%s", f->temp);
+    argv[10] = "--";
+    argv[11] = what;
     run_command(f->request,
                 &(struct run_opts){ .argv = argv,
                                     .cwd = f->temp,

@@ -134,6 +134,8 @@ int errand_run(struct arena *a, const struct args *args, const struct errand_job
     reaper_adopt_orphans();
     e.loop = loop_new();
     e.pms = pm_set_new(e.loop);
+    if (e.level_given && e.level == UPDATE_NONE)
+        pm_set_offline(e.pms);
     e.redraw = timer_new(e.loop, redraw, &e);
     timer_background(e.redraw);
     signals = signals_new(e.loop, on_signal, &e);

@@ -313,6 +313,7 @@ static void resolve(struct syncing *s)
     struct resolving_opts o = { .dirs = s->o.dirs,
                                 .start_dir = s->o.start_dir,
                                 .level = s->o.level,
+                                .missing = s->o.missing,
                                 .timeout_ms = s->o.timeout_ms,
                                 .read_only_cache = s->o.dry_run,
                                 .pms = s->o.pms };

@@ -19,6 +19,7 @@
 #include "loop/work.h"
 #include "pm/git_program.h"
 #include "pm/place.h"
+#include "pm/process.h"
 
 #define LOCK_PAUSE_MS 50                /* between two tries */
 #define WATCH_MS      200               /* how often the size of what comes in is looked at */
@@ -86,6 +87,7 @@ struct git_fetch {
     bool waited;               /* for another process */
     struct checkout_meta meta; /* of what is there */
     bool present, changed;
+    int retries;                    /* of the first fetch */
     char commit[COMMIT_DIGITS + 1]; /* being fetched */
     struct command *command;
     struct disk_job *job;
@@ -423,12 +425,29 @@ static void make(struct git_fetch *f)
     run(f, &(struct git_step){ .args = args, .done = on_made });
 }
 
+/* In the same step: what came so far, if anything, is git's to use. */
+static bool retry_later(struct git_fetch *f)
+{
+    int ms = pm_backoff_ms(f->retries);
+
+    if (f->present || f->why.kind != ERR_CLOSED || f->retries == PM_NETWORK_RETRIES ||
+        clock_ms() + ms >= f->deadline)
+        return false;
+    log_debug("%.*s: %s; once more in %d ms", STR_F(f->source.shown), f->why.msg, ms);
+    f->retries++;
+    f->why = (struct error){ 0 };
+    timer_set(f->timer, ms);
+    return true;
+}
+
 static void on_fetched(void *ctx, const struct command_end *how)
 {
     struct git_fetch *f = ctx;
     bool well = ended_well(f, how, "cannot fetch");
 
     drop_command(f);
+    if (!well && retry_later(f))
+        return;
     if (well)
         advance(f, NAMING);
     else
@@ -655,6 +674,8 @@ static void on_timer(void *ctx)
 
     if (f->step == LOCKING)
         try_lock(f);
+    else if (f->step == FETCHING)
+        fetch(f);
     else if (f->step == SWAPPING)
         swap(f);
     else if (f->step == ENDED)

@@ -7,6 +7,9 @@
  * included, the old one stays. One process at a time fetches one repository; others wait, and
  * then take what it got.
  *
+ * A first fetch that the network fails is tried again as PM-5 says. One of what is there
+ * already is not: the old checkout is good to use, and the next check asks again.
+ *
  *   lock ─> ask (check) ─> prepare ─> init ─> fetch ─> name ─> measure ─> check out ─> exchange
  */
 #ifndef SYM_PM_GIT_H

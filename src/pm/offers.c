@@ -335,7 +335,11 @@ static void deliver(void *ctx)
 
 static enum update_level level_of(const struct question *q)
 {
-    return q->local ? UPDATE_NONE : q->o->o.level;
+    enum update_level level = q->o->o.level;
+
+    if (q->local)
+        return UPDATE_NONE;
+    return level == UPDATE_NONE && q->load && q->o->o.missing ? UPDATE_CHECK : level;
 }
 
 /* Dependencies go to all of them as they are (PM-2); a package, to each as its own. */

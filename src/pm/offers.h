@@ -36,6 +36,8 @@ struct offers_opts {
     /* none: what was answered before counts while it is fresh; check: what was not found is
      * asked again; fetch: all is asked again. */
     enum update_level level;
+    bool missing;   /* with none: a package asked for by name that is not there is fetched, as
+                       with   check (SY-19) */
     int timeout_ms; /* of one request; 0: PM_TIMEOUT_MS. The hook path: PM_LIST_TIMEOUT_MS */
     struct pm_set *pms; /* the run's processes; must live as long as this */
 };

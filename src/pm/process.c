@@ -20,8 +20,7 @@
 
 #define NETWORK          (-32002) /* codes of PM-5 */
 #define NO_PROGRAM       (-32005)
-#define BACKOFF_MS       250 /* before the first retry, four times as much before each next */
-#define MAX_STDERR_SHOWN 200 /* bytes of its last line in a reason */
+#define MAX_STDERR_SHOWN 200                /* bytes of its last line in a reason */
 #define MAX_PARAMS       ((size_t)64 << 10) /* of initialize */
 
 static const struct child_ladder ladder = { .term_ms = 500, .kill_ms = 2000 };
@@ -237,10 +236,15 @@ bool pm_is_missing(const struct error *why)
     return why->kind == ERR_SYS && why->sys == ENOPKG;
 }
 
+int pm_backoff_ms(int n)
+{
+    return 250 << 2 * n;
+}
+
 /* A try that cannot end before the deadline would end the process instead. */
 static bool retry_later(struct call *c)
 {
-    int ms = BACKOFF_MS << 2 * c->retries;
+    int ms = pm_backoff_ms(c->retries);
     int64_t now = clock_ms(), took = now - c->sent;
 
     if (c->dropped || c->p->offline || c->retries == PM_NETWORK_RETRIES ||

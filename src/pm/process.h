@@ -55,6 +55,9 @@ struct pm_process *pm_process_new(struct loop *l, const struct pm_opts *o);
  */
 typedef void (*pm_answer_fn)(void *ctx, yyjson_val *result, const struct error *why);
 
+/* Milliseconds before retry number n, from 0, of what the network failed. */
+int pm_backoff_ms(int n);
+
 /* The network failed, also after the retries (PM-5): what is cached may be used instead. */
 bool pm_is_network(const struct error *why);
 

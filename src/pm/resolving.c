@@ -114,6 +114,7 @@ static void begin_packages(struct resolving *r)
                               .workspace = resolve_workspace(r->resolver),
                               .write_cache = !r->o.read_only_cache,
                               .level = r->o.level,
+                              .missing = r->o.missing,
                               .timeout_ms = r->o.timeout_ms,
                               .pms = pms(r) };
 
@@ -163,7 +164,7 @@ struct resolving *resolving_begin(struct loop *l, const struct resolving_opts *o
     };
     if (!o->pms)
         r->own = pm_set_new(l);
-    if (r->own && o->level == UPDATE_NONE)
+    if (r->own && o->level == UPDATE_NONE && !o->missing)
         pm_set_offline(r->own);
     if (o->level == UPDATE_NONE)
         begin_packages(r);

@@ -15,6 +15,7 @@ struct resolving_opts {
     const struct dirs *dirs;
     const char *start_dir;   /* cwd or --workspace */
     enum update_level level; /* none for the meta-server and hooks */
+    bool missing;            /* see pm/offers.h */
     int timeout_ms; /* of one request to a package manager but list_deps; 0: PM_TIMEOUT_MS */
     int shell_timeout_ms; /* 0: 10 s (PL-22) */
     bool read_only_cache; /* write no cache at all */

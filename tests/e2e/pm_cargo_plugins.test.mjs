@@ -491,6 +491,16 @@ scenario('PM-5: what cargo says becomes a code: not found, network, credentials,
     assert.equal((await p.pm.ask('fetch', { id: id('here', '1'), update: 'fetch' })).id.version, '1.0.0');
 });
 
+scenario('PM-16: the throw-away package of a killed run is removed by the next fetch', async p => {
+    const old = path.join(p.cache, 'pm-cargo-AAAAAA'), young = path.join(p.cache, 'pm-cargo-BBBBBB');
+    for (const d of [old, young]) write(path.join(d, 'Cargo.toml'), '');
+    fs.utimesSync(old, new Date(0), new Date(0));
+    p.workspace();
+    await p.start();
+    await refusal(p.pm.ask('fetch', { id: id('x'), update: 'fetch' }));
+    assert.ok(p.cargoRan() && !fs.existsSync(old) && fs.existsSync(young));
+});
+
 scenario('PM-17: search gives the first ten hits with their descriptions, and runs outside the workspace', async p => {
     const lines = Array.from({ length: 12 }, (_, i) => `hit-${i} = "1.${i}.0"    # a \\"crate\\" number ${i} = #${i}`);
     script(p, `cat <<'END'\n${lines.join('\n').replaceAll('\\"', '"')}\nbare = "2.0.0"\n... and 40 crates more (use --limit N to see more)\nEND`);

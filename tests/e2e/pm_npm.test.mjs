@@ -88,7 +88,7 @@ const id = (name, version = '*') => ({ pm: 'npm', name, version });
 // --- protocol ---------------------------------------------------------------------------------------------------------
 test('PM-1 PM-2 PM-5 PM-6: methods, capabilities, errors; stdin EOF ends it', async () => {
     await using({ workspace: top }, async m => {
-        assert.deepEqual((await m.hello).result, { protocol_version: 1, name: 'npm', capabilities: ['search', 'list_deps'] });
+        assert.deepEqual((await m.hello).result, { protocol_version: 1, name: 'npm', capabilities: ['search', 'list_deps', 'workspace_info'] });
         assert.deepEqual(await m.result('list_deps'), await m.result('list_deps', {}));
         assert.deepEqual(await m.result('refresh', { update: 'fetch', force: true }), { refreshed: false });
         assert.equal(await m.code('nonsense'), -32601);
@@ -103,6 +103,30 @@ test('PM-1 PM-2 PM-5 PM-6: methods, capabilities, errors; stdin EOF ends it', as
         assert.equal(await m.code('fetch', { id: id('../../etc'), update: 'fetch' }), -32001);
     });
     await using({}, async m => assert.deepEqual(await m.result('list_deps'), []));
+});
+
+test('PM-2 PM-19: workspace_info gives root and members, of npm, yarn and pnpm; nothing where the root has no package.json', async () => {
+    const info = workspace => using({ workspace }, m => m.result('workspace_info'));
+    const put = (dir, root, pnpm) => {
+        const at = path.join(top, dir);
+        if (root) write(path.join(at, 'package.json'), root);
+        if (pnpm) write(path.join(at, 'pnpm-workspace.yaml'), pnpm);
+        for (const d of ['packages/a', 'packages/b', 'packages/skip', 'apps/web']) write(path.join(at, d, 'package.json'), { name: path.basename(d) });
+        return at;
+    };
+    const members = async at => {
+        const { workspace } = await info(at);
+        assert.equal(workspace.root, at);
+        return workspace.members.map(m => path.relative(at, m));
+    };
+    assert.deepEqual(await members(put('wi-npm', { workspaces: ['packages/*', '!packages/skip'] })), ['packages/a', 'packages/b']);
+    assert.deepEqual(await members(put('wi-yarn', { workspaces: { packages: ['apps/*'] } })), ['apps/web']);
+    assert.deepEqual(await members(put('wi-pnpm', { name: 'r' }, "packages:\n  - 'packages/*'\n  - '!**/skip'\n  - apps/web\n")), ['apps/web', 'packages/a', 'packages/b']);
+    assert.deepEqual(await members(put('wi-none', { name: 'r' })), []);
+    assert.deepEqual(await info(put('wi-below')), {}, 'PM-22');
+    assert.deepEqual(await info(undefined), {});
+    write(path.join(top, 'wi-bad/package.json'), '{');
+    await using({ workspace: path.join(top, 'wi-bad') }, async m => assert.equal(await m.code('workspace_info'), -32003));
 });
 
 // --- against npm ------------------------------------------------------------------------------------------------------
@@ -349,6 +373,19 @@ test('PM-21 PM-7: fetch packs, unpacks into the cache, and never asks twice', { 
             assert.match(error.message, /cannot execute 'npm': no such program in PATH; install Node\.js/);
         }
     });
+});
+
+test('PM-21: what a killed run left is removed by the next fetch, and nothing else', { timeout: 30000 * slack }, async () => {
+    const cache = path.join(top, 'cache-sweep'), home = path.join(cache, 'plugins/npm'), old = new Date(Date.now() - 7200e3);
+    const put = (name, time) => { write(path.join(home, name, 'package/deep/file'), 'x'); fs.utimesSync(path.join(home, name), time, time); };
+    put('.fetch-AAAAAA', old);
+    put('.fetch-BBBBBB', new Date());
+    put('.fetch-toolong1', old);
+    put('kept', old);
+    fs.symlinkSync(path.join(home, 'kept'), path.join(home, '.fetch-CCCCCC'));
+    await using({ cache, env: fakeNpm('sweeper', 'exit 1') }, async m => { await m.code('fetch', { id: id('x'), update: 'fetch' }); });
+    assert.deepEqual(fs.readdirSync(home).sort(), ['.fetch-BBBBBB', '.fetch-CCCCCC', '.fetch-toolong1', 'kept']);
+    assert.ok(fs.existsSync(path.join(home, 'kept/package/deep/file')));
 });
 
 test('PM-21: a workspace tells npm nothing: its .npmrc is not read', { skip: noNpm, timeout: 60000 * slack }, async () => {

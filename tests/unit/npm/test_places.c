@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "common/scratch.h"
 #include "fetched.h"
 #include "fixture.h"
 #include "places.h"
@@ -119,7 +120,7 @@ static void put_fetched(struct fixture *f, const char *version)
         fail_msg("%s", e.msg);
     assert_true(installed_read(&in, dir, &package));
     assert_true(fetched_keep(&f->arena, f->top, dir, &package, &e));
-    fetched_remove(temp);
+    scratch_remove(temp);
     assert_false(file_exists(temp));
 }
 

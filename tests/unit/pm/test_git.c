@@ -12,6 +12,7 @@
 #include "lockdown/keeper.h"
 #include "loop/child.h"
 #include "pm/git.h"
+#include "pm/process.h"
 #include "pm/registries.h"
 
 #define PATIENCE_MS 20000
@@ -316,7 +317,7 @@ static void a_failure_keeps_what_is_there(void **state)
     }
 }
 
-/* Nothing listens there: at once, without a word to a terminal. */
+/* Nothing listens there: soon, without a word to a terminal. */
 static void a_host_that_is_not_there_is_a_network_failure(void **state)
 {
     static const char *const urls[] = { "http://127.0.0.1:1/a/b", "git://127.0.0.1:1/a/b" };
@@ -330,6 +331,49 @@ static void a_host_that_is_not_there_is_a_network_failure(void **state)
         assert_int_equal(b.why.kind, ERR_CLOSED);
         assert_has(b.why.msg, "when the network is there");
     }
+    tear_down(&b);
+}
+
+/* Whatever is asked of this host fails `failures` times; `tries` counts. Then it is the
+ * repository. */
+static void flaky_host(struct bench *b, int failures)
+{
+    sh(b, arena_printf(
+              &b->scratch.arena,
+              "printf '#!/bin/sh\\necho >>%s/tries\\n[ $(wc -l <%s/tries) -gt %d ] || exit "
+              "255\\nexec git-upload-pack %s\\n' >ssh; chmod +x ssh",
+              b->scratch.dir, b->scratch.dir, failures, b->repo));
+    setenv("GIT_SSH_COMMAND", scratch_path(&b->scratch, "ssh"), 1);
+    assert_true(
+        git_source_parse(&b->source, &b->scratch.arena, STR("ssh://h.example/r"), NULL));
+}
+
+static void assert_tries(struct bench *b, int want)
+{
+    sh(b, arena_printf(&b->scratch.arena, "test $(wc -l <tries) = %d; rm tries", want));
+}
+
+/* PM-5, PM-13: a first fetch is tried again, three times at most; a refresh is not. */
+static void a_first_fetch_that_the_network_fails_is_tried_again(void **state)
+{
+    struct bench b;
+
+    set_up(&b);
+    flaky_host(&b, 2);
+    run_well(&b, UPDATE_CHECK);
+    assert_tries(&b, 3);
+    flaky_host(&b, 1);
+    run(&b, UPDATE_FETCH);
+    assert_int_equal(b.why.kind, ERR_CLOSED);
+    assert_non_null(b.dir);
+    assert_tries(&b, 1);
+    sh(&b, "rm -rf cache");
+    flaky_host(&b, 100);
+    run(&b, UPDATE_CHECK);
+    assert_int_equal(b.why.kind, ERR_CLOSED);
+    assert_null(b.dir);
+    assert_tries(&b, 1 + PM_NETWORK_RETRIES);
+    unsetenv("GIT_SSH_COMMAND");
     tear_down(&b);
 }
 
@@ -780,6 +824,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(asking_understands_tags_as_fetching_does),
         cmocka_unit_test(a_failure_keeps_what_is_there),
         cmocka_unit_test(a_host_that_is_not_there_is_a_network_failure),
+        cmocka_unit_test(a_first_fetch_that_the_network_fails_is_tried_again),
         cmocka_unit_test(without_git_it_says_to_install_it),
         cmocka_unit_test(a_cache_that_cannot_be_written_is_an_error),
         cmocka_unit_test(a_remote_that_never_answers_is_given_up),
