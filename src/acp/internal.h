@@ -12,8 +12,10 @@
 #include "loop/timer.h"
 #include "rpc/peer.h"
 
-#define ACP_TEXT_SHOWN    400                /* bytes of an agent's own words in a failure */
-#define ACP_LIST_PAGES    64                 /* of session/list */
+#define ACP_TEXT_SHOWN    400 /* bytes of an agent's own words in a failure */
+#define ACP_LIST_PAGES    64  /* of session/list */
+#define ACP_SETTLE_MS     300 /* without history, after load was answered: all of it is there */
+#define ACP_SETTLE_MAX_MS 5000
 #define ACP_BATCH_MAX     10000              /* members of one batch (v2) that are read */
 #define ACP_USAGE_MAX     4096               /* bytes of `usage`; a longer one is not kept */
 #define ACP_REQUEST_BYTES ((size_t)16 << 20) /* of the params of one request of ours */
@@ -55,12 +57,15 @@ struct acp_session {
 
     struct acp_kept initialized; /* the answer to initialize; agent views it */
     struct acp_agent agent;
-    struct str id;     /* of the session, in the arena; empty: not open */
-    int pages;         /* of session/list that were read */
-    bool list_all;     /* the list is not limited to the workspace any more */
-    bool known;        /* session/list has the session to resume */
-    bool needs_replay; /* nothing but a replay can show that it is known */
-    uint64_t replayed; /* updates that were history, dropped */
+    struct str id;          /* of the session, in the arena; empty: not open */
+    int pages;              /* of session/list that were read */
+    bool list_all;          /* the list is not limited to the workspace any more */
+    bool known;             /* session/list has the session to resume */
+    bool replays;           /* the history is told */
+    uint64_t replayed;      /* updates that were history, dropped */
+    struct acp_kept opened; /* the answer, while its history may still be coming */
+    struct timer *settle;
+    int64_t settle_until;
 
     struct acp_kept config;        /* configOptions as last returned, the array */
     struct acp_kept modes, models; /* as the session was opened with */
@@ -115,6 +120,8 @@ void acp_put_error(struct buf *b, const struct acp_session *s, const struct rpc_
 
 /* ---- start.c ---- */
 void acp_begin(struct acp_session *s);
+void acp_on_settled(void *ctx);
+void acp_settle_again(struct acp_session *s); /* one more update of history */
 
 /* ---- settings.c ---- */
 void acp_settings_begin(struct acp_session *s);

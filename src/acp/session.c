@@ -73,6 +73,7 @@ static void destroy(struct acp_session *s)
     acp_keep(&s->modes, NULL, NULL);
     acp_keep(&s->models, NULL, NULL);
     acp_keep(&s->idle, NULL, NULL);
+    acp_keep(&s->opened, NULL, NULL);
     buf_free(&s->mode);
     buf_free(&s->model);
     buf_free(&s->unsent);
@@ -97,6 +98,7 @@ void acp_session_free(struct acp_session *s)
     s->freed = true;
     peer_free(take_ptr(&s->peer));
     timer_free(take_ptr(&s->flush));
+    timer_free(take_ptr(&s->settle));
     acp_release(s);
 }
 
@@ -557,6 +559,7 @@ struct acp_session *acp_session_new(struct loop *l, const struct acp_turn *turn,
     s->tools = ACP_TOOLS;
     acp_text_init(&s->text, acp_text_event, s);
     s->flush = timer_new(l, acp_on_flush, s);
+    s->settle = timer_new(l, acp_on_settled, s);
     s->peer = peer_new(l, &peer_ops, s);
     acp_begin(s);
     return s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* From `initialize` to an open session. */
 #include "acp/internal.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 /* ---- initialize ---- */
@@ -192,28 +193,29 @@ static void put_workspace(struct jw *w, const struct acp_session *s)
     jw_end(w);
 }
 
-static void keep_settings(struct acp_session *s, const struct rpc_msg *reply)
+static void keep_settings(struct acp_session *s, struct rpc_doc *doc, yyjson_val *result)
 {
-    yyjson_val *config = json_get(reply->result, "configOptions");
-    yyjson_val *modes = json_get(reply->result, "modes");
-    yyjson_val *models = json_get(reply->result, "models");
+    yyjson_val *config = json_get(result, "configOptions");
+    yyjson_val *modes = json_get(result, "modes");
+    yyjson_val *models = json_get(result, "models");
 
-    acp_keep(&s->config, reply->doc, json_is_arr(config) ? config : NULL);
-    acp_keep(&s->modes, reply->doc, json_is_obj(modes) ? modes : NULL);
-    acp_keep(&s->models, reply->doc, json_is_obj(models) ? models : NULL);
+    acp_keep(&s->config, doc, json_is_arr(config) ? config : NULL);
+    acp_keep(&s->modes, doc, json_is_obj(modes) ? modes : NULL);
+    acp_keep(&s->models, doc, json_is_obj(models) ? models : NULL);
     buf_clear(&s->mode);
     buf_add(&s->mode, json_str(json_get(modes, "currentModeId")));
     buf_clear(&s->model);
     buf_add(&s->model, json_str(json_get(models, "currentModelId")));
 }
 
-static void session_is_open(struct acp_session *s, const struct rpc_msg *reply, struct str id)
+static void session_is_open(struct acp_session *s, struct rpc_doc *doc, yyjson_val *result,
+                            struct str id)
 {
     auto_buf data = BUF(8 * ACP_ID_MAX);
     struct jw w = jw_to(&data);
 
     s->id = arena_str(&s->arena, id);
-    keep_settings(s, reply);
+    keep_settings(s, doc, result);
     jw_obj(&w);
     jw_kstr(&w, "session_id", s->id);
     jw_end(&w);
@@ -241,7 +243,31 @@ static void on_new(void *ctx, const struct rpc_msg *reply, const struct error *e
     else if (!id.n || id.n > ACP_ID_MAX)
         acp_fail(s, s->step, "the agent's answer has no usable 'sessionId'");
     else
-        session_is_open(s, reply, id);
+        session_is_open(s, reply->doc, reply->result, id);
+    acp_release(s);
+}
+
+/* The history should stand before the answer, but gemini sends it behind. */
+void acp_settle_again(struct acp_session *s)
+{
+    int64_t left = s->settle_until - clock_ms();
+
+    if (s->opened.v && left > 0)
+        timer_set(s->settle, left < ACP_SETTLE_MS ? (int)left : ACP_SETTLE_MS);
+}
+
+void acp_on_settled(void *ctx)
+{
+    struct acp_session *s = ctx;
+    struct acp_kept opened = s->opened;
+
+    s->opened = (struct acp_kept){ 0 };
+    acp_hold(s);
+    if (!acp_is_over(s) && !s->known && !s->replayed)
+        session_unknown(s);
+    else if (!acp_is_over(s))
+        session_is_open(s, opened.doc, opened.v, str_of(s->turn.resume));
+    acp_keep(&opened, NULL, NULL);
     acp_release(s);
 }
 
@@ -268,10 +294,12 @@ static void on_resumed(void *ctx, const struct rpc_msg *reply, const struct erro
     } else if (e) {
         acp_put_error(&text, s, reply, e);
         acp_fail(s, s->step, "session '%s': %s", s->turn.resume, buf_z(&text));
-    } else if (s->needs_replay && !s->replayed) {
-        session_unknown(s);
+    } else if (s->replays) {
+        acp_keep(&s->opened, reply->doc, reply->result);
+        s->settle_until = clock_ms() + ACP_SETTLE_MAX_MS;
+        acp_settle_again(s);
     } else {
-        session_is_open(s, reply, str_of(s->turn.resume));
+        session_is_open(s, reply->doc, reply->result, str_of(s->turn.resume));
     }
     acp_release(s);
 }
@@ -285,7 +313,7 @@ static void request_session(struct acp_session *s)
     auto_buf params = BUF(ACP_REQUEST_BYTES);
     struct jw w = jw_to(&params);
 
-    s->needs_replay = replay && !s->known;
+    s->replays = replay;
     jw_obj(&w);
     jw_kstrz(&w, "sessionId", s->turn.resume);
     put_workspace(&w, s);

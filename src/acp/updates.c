@@ -310,8 +310,10 @@ static bool is_replay(struct acp_session *s, enum acp_up up)
 {
     if (!s->turn.resume || s->state >= ACP_PROMPTING)
         return false;
-    if (is_history(up))
+    if (is_history(up)) {
         s->replayed++;
+        acp_settle_again(s);
+    }
     return is_history(up) || s->state <= ACP_OPENING;
 }
 
