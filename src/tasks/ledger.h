@@ -21,17 +21,18 @@
 #include "loop/loop.h"
 #include "tasks/task.h"
 
-#define LEDGER_QUEUE_MAX     4096 /* open requests; beyond it ledger_is_full() (TK-3) */
-#define LEDGER_GROUP_MS      1000 /* output events are committed at least this often */
-#define LEDGER_BUSY_MS       5000
-#define LEDGER_NOTICE_MS     250 /* a change of another process is seen within this (TK-4) */
-#define LEDGER_EVENTS_MAX    5000
-#define LEDGER_LIST_MAX      500
+#define LEDGER_QUEUE_MAX   4096 /* open requests; beyond it ledger_is_full() (TK-3) */
+#define LEDGER_QUEUE_BYTES ((size_t)32 << 20) /* of what they hold; the same */
+#define LEDGER_GROUP_MS    1000 /* output events are committed at least this often */
+#define LEDGER_BUSY_MS     5000
+#define LEDGER_NOTICE_MS   250 /* a change of another process is seen within this (TK-4) */
+#define LEDGER_EVENTS_MAX  5000
+#define LEDGER_LIST_MAX    500
 
 struct ledger;
 
 struct ledger_config {
-    const char *state_dir; /* made 0700 when absent; copied */
+    const char *state_dir;              /* made 0700 when absent; copied */
     int keep_days, keep_tasks, keep_mb; /* TK-6; 0: no such limit */
 };
 
@@ -51,7 +52,7 @@ struct ledger_answer {
                   append: it is in the ledger, and was not dropped at the cap */
     bool more; /* events, list: there is more behind */
     int64_t cursor, first_seq; /* events */
-    struct str text; /* result: all agent messages; list: the next cursor */
+    struct str text;           /* result: all agent messages; list: the next cursor */
 };
 
 typedef void (*ledger_fn)(void *ctx, const struct ledger_answer *a, const struct error *e);
@@ -60,8 +61,8 @@ typedef void (*ledger_fn)(void *ctx, const struct ledger_answer *a, const struct
 
 /* A task to be (TK-8). Its owner is this process. Strings are copied. */
 struct task_new {
-    struct task_record record; /* id, kind, agent, workspace, prompt, ids, labels, options,
-                                  priority; the rest is ignored */
+    struct task_record record;  /* id, kind, agent, workspace, prompt, ids, labels, options,
+                                   priority; the rest is ignored */
     struct str idempotency_key; /* empty: none; unique per initiator_id */
     int64_t max_output;         /* bytes; 0: TASK_OUTPUT_MAX */
 };
@@ -123,17 +124,17 @@ void ledger_result(struct ledger *l, struct str id, ledger_fn done, void *ctx); 
 
 struct events_query {
     struct str id;
-    int64_t after; /* seq */
-    int limit;     /* 1..LEDGER_EVENTS_MAX */
-    uint32_t types; /* bits 1u << enum task_event; 0: all */
+    int64_t after;    /* seq */
+    int limit;        /* 1..LEDGER_EVENTS_MAX */
+    uint32_t types;   /* bits 1u << enum task_event; 0: all */
     size_t max_bytes; /* of data; at least one event comes */
 };
 /* answer: events, cursor, more, first_seq, tasks[0] (TK-10). */
 void ledger_events(struct ledger *l, const struct events_query *q, ledger_fn done, void *ctx);
 
 struct list_query {
-    int status; /* enum task_status or -1 */
-    int kind;   /* enum task_kind or -1 */
+    int status;                                        /* enum task_status or -1 */
+    int kind;                                          /* enum task_kind or -1 */
     struct str workspace, label, initiator_id, cursor; /* empty: any */
     int limit;
 };
@@ -164,7 +165,8 @@ bool ledger_is_full(const struct ledger *l); /* stop reading agents' pipes until
 void ledger_drop(struct ledger *l, const void *ctx);
 /* `done` once all that was asked before is committed. */
 void ledger_flush(struct ledger *l, void (*done)(void *ctx), void *ctx);
-/* Waits for the thread: what was asked before is committed, nothing is called back. */
+/* Waits for the thread: what was asked before is committed, nothing is called back. Its watches
+ * are to be freed before. */
 void ledger_free(struct ledger *l);
 
 #endif
