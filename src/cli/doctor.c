@@ -9,8 +9,6 @@
 #include "loop/timer.h"
 #include "meta/inventory.h"
 
-#define STOP_POLL_MS 5
-
 struct visit {
     struct doctor *d;
     const struct catalog_server *server;
@@ -63,10 +61,17 @@ static void when_stopped(void *ctx)
 {
     struct doctor *d = ctx;
 
-    if (backends_running(&d->env))
-        timer_set(d->again, STOP_POLL_MS);
-    else
+    if (!backends_running(&d->env))
         session_end(d->session, findings_end(&d->findings));
+}
+
+/* The end of each server. */
+static void on_change(void *ctx)
+{
+    struct doctor *d = ctx;
+
+    if (!d->open)
+        timer_set(d->again, 0);
 }
 
 static void one_less(struct doctor *d)
@@ -101,6 +106,8 @@ static void visit_servers(struct doctor *d)
 
     /* No tool cache: every server has to start and tell (MS-61). */
     d->env = (struct backend_env){ .loop = d->session->loop,
+                                   .on_change = on_change,
+                                   .ctx = d,
                                    .max_restarts = 1,
                                    .ladder = gateway_ladder(d->session->gateway, false) };
     d->n = c->n;

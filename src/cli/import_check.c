@@ -8,9 +8,8 @@
 #include "meta/backend.h"
 #include "plugins/server.h"
 
-#define STOP_POLL_MS 5
-#define TERM_MS      500 /* beginning of the end of a server that has shown its tools */
-#define KILL_MS      2000
+#define TERM_MS 500 /* beginning of the end of a server that has shown its tools */
+#define KILL_MS 2000
 
 struct probe {
     struct import_check *c;
@@ -72,17 +71,23 @@ static void step(void *ctx)
     struct import_check *c = ctx;
     size_t failed = 0;
 
-    if (c->open || backends_running(&c->env)) {
-        if (!c->open)
-            timer_set(c->again, STOP_POLL_MS);
+    if (c->open || backends_running(&c->env))
         return;
-    }
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].failure) {
             stay(c, &c->v[i]);
             failed++;
         }
     c->o.done(c->o.ctx, failed);
+}
+
+/* The end of each server, too. */
+static void on_change(void *ctx)
+{
+    struct import_check *c = ctx;
+
+    if (!c->open)
+        timer_set(c->again, 0);
 }
 
 static void one_less(struct import_check *c)
@@ -141,8 +146,11 @@ struct import_check *import_check_start(struct loop *l, const struct import_chec
 
     c->o = *opts;
     c->again = timer_new(l, step, c);
-    c->env =
-        (struct backend_env){ .loop = l, .max_restarts = 1, .ladder = { TERM_MS, KILL_MS } };
+    c->env = (struct backend_env){ .loop = l,
+                                   .on_change = on_change,
+                                   .ctx = c,
+                                   .max_restarts = 1,
+                                   .ladder = { TERM_MS, KILL_MS } };
     c->v = mem_alloc((im->entries.n + 1) * sizeof *c->v);
     for (size_t i = 0; i < im->entries.n; i++)
         if (im->entries.v[i].state == IMPORT_MOVES && !im->entries.v[i].again)

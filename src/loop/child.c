@@ -71,6 +71,8 @@ static void unlinger(struct child *c)
             continue;
         *at = c->next;
         c->loop->lingering_count--;
+        if (!c->loop->lingering_count && c->loop->gone.fn)
+            defer(c->loop, &c->loop->gone);
         return;
     }
 }
@@ -766,8 +768,15 @@ int child_lingering(const struct loop *l)
     return l->lingering_count;
 }
 
+void child_on_gone(struct loop *l, void (*fn)(void *ctx), void *ctx)
+{
+    defer_cancel(l, &l->gone);
+    l->gone = (struct deferred){ .fn = fn, .ctx = ctx };
+}
+
 void child_drop_lingering(struct loop *l)
 {
+    child_on_gone(l, NULL, NULL);
     while (l->lingering) {
         struct child *c = l->lingering;
 

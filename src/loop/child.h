@@ -129,4 +129,8 @@ void child_free(struct child *c);
  * process waits (bounded) for 0 before it exits. */
 int child_lingering(const struct loop *l);
 
+/* Calls `fn`, in a turn of its own, whenever that count has come down to 0; one for a loop,
+ * NULL takes it back. */
+void child_on_gone(struct loop *l, void (*fn)(void *ctx), void *ctx);
+
 #endif

@@ -55,6 +55,7 @@ struct loop {
     } watches;
     struct child *lingering; /* freed, not yet known to be gone */
     int lingering_count;
+    struct deferred gone; /* child_on_gone(); fn NULL: nobody waits */
     struct {
         struct work *open; /* all whose `done` is to come; n of them */
         unsigned n, left;  /* left: cancelled, and not to be waited for */

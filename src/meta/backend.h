@@ -41,7 +41,8 @@ struct backend_env {
     int stable_reset_ms;
     struct child_ladder ladder; /* orderly stop of one server */
     bool read_only;
-    /* What is listed changed: tools, problems, or state. */
+    /* What is listed changed: tools, problems, or state; each end of a process is a change. Not
+     * the place to free anything. */
     void (*on_change)(void *ctx);
     void *ctx;
     int idle_ms;         /* 0: BACKEND_IDLE_MS */

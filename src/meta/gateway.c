@@ -9,9 +9,8 @@
 #include "loop/timer.h"
 #include "pm/resolving.h"
 
-#define SHUTDOWN_POLL_MS 2
-#define REAP_MS          400  /* beyond a ladder's kill: what it killed is reaped in no time */
-#define SWEEP_MS         1000 /* how often it is looked whether a former sandbox is idle */
+#define REAP_MS  400  /* beyond a ladder's kill: what it killed is reaped in no time */
+#define SWEEP_MS 1000 /* how often it is looked whether a former sandbox is idle */
 
 /* A request that waits for a resolution. */
 struct waiter {
@@ -40,8 +39,8 @@ struct gateway {
     struct pm_set *pms;          /* one process a package manager, over all refreshes (PM-9) */
     struct waiter *waiters;
     uint64_t last_handle;
-    struct timer *late;  /* GATEWAY_RESOLVE_MS after began_ms */
-    struct timer *again; /* polls the shutdown */
+    struct timer *late;   /* GATEWAY_RESOLVE_MS after began_ms */
+    struct timer *ending; /* looks whether the shutdown is over */
     struct box box;
     struct {
         struct sandbox **v;
@@ -303,25 +302,36 @@ struct str gateway_result(const struct gateway *g, struct str uri)
 
 /* ---- life ---- */
 
+/* Whatever may have been the last of a shutdown is looked at in a turn of its own. */
+static void look_soon(void *ctx)
+{
+    struct gateway *g = ctx;
+
+    if (g->shut_done)
+        timer_set(g->ending, 0);
+}
+
 static void on_backend_change(void *ctx)
 {
     struct gateway *g = ctx;
 
+    look_soon(g);
     if (g->o.on_server_change)
         g->o.on_server_change(g->o.ctx);
 }
 
-static void poll_shutdown(void *ctx)
+static void look_at_end(void *ctx)
 {
     struct gateway *g = ctx;
     void (*done)(void *) = g->shut_done;
+    int64_t left = g->shut_until_ms - clock_ms();
 
-    if ((backends_running(&g->env) || child_lingering(g->o.loop)) &&
-        clock_ms() < g->shut_until_ms) {
-        timer_set(g->again, SHUTDOWN_POLL_MS);
+    if ((backends_running(&g->env) || child_lingering(g->o.loop)) && left > 0) {
+        timer_set(g->ending, (int)left);
         return;
     }
     g->shut_done = NULL;
+    child_on_gone(g->o.loop, NULL, NULL);
     if (done)
         done(g->shut_ctx);
 }
@@ -341,7 +351,7 @@ struct gateway *gateway_new(const struct gateway_opts *o)
     };
     apply_config(g, &g->defaults.mcp);
     g->late = timer_new(o->loop, on_late, g);
-    g->again = timer_new(o->loop, poll_shutdown, g);
+    g->ending = timer_new(o->loop, look_at_end, g);
     g->sweep = timer_new(o->loop, on_sweep, g);
     timer_background(g->sweep);
     return g;
@@ -363,13 +373,16 @@ void gateway_shutdown(struct gateway *g, struct child_ladder ladder, void (*done
     /* In an orderly end all of the grace is room for that (MS-58). */
     at_most = ladder.term_ms && ladder.kill_ms < grace ? grace : ladder.kill_ms + REAP_MS;
     g->shut_until_ms = clock_ms() + at_most;
-    poll_shutdown(g);
+    child_on_gone(g->o.loop, look_soon, g);
+    look_at_end(g);
 }
 
 void gateway_free(struct gateway *g)
 {
     if (!g)
         return;
+    if (g->shut_done)
+        child_on_gone(g->o.loop, NULL, NULL);
     resolving_cancel(g->resolving);
     pm_set_free(g->pms);
     while (g->waiters)
@@ -382,7 +395,7 @@ void gateway_free(struct gateway *g)
     backends_free(&g->env);
     results_free(&g->results);
     timer_free(g->late);
-    timer_free(g->again);
+    timer_free(g->ending);
     timer_free(g->sweep);
     arena_free(&g->arena);
     free(g);

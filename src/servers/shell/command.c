@@ -22,8 +22,7 @@
 #define ANSWER_INLINE_MAX ((uint64_t)64 << 10)
 
 /* How long the keepers of ended commands are awaited at the end, and how often looked at. */
-#define KEEPERS_MS      1000
-#define KEEPERS_LOOK_MS 2
+#define KEEPERS_MS 1000
 
 struct command {
     struct commands *all;
@@ -80,9 +79,11 @@ static void tell_if_stopped(void *ctx)
     if (child_lingering(l) && clock_ms() < all->stop_at) {
         if (!all->last_words)
             all->last_words = timer_new(l, tell_if_stopped, all);
-        timer_set(all->last_words, KEEPERS_LOOK_MS);
+        timer_set(all->last_words, (int)(all->stop_at - clock_ms()));
+        child_on_gone(l, tell_if_stopped, all);
         return;
     }
+    child_on_gone(l, NULL, NULL);
     all->stopped = NULL;
     stopped(all->stopped_ctx);
 }
@@ -359,6 +360,8 @@ void commands_stop(struct commands *all, void (*done)(void *ctx), void *ctx)
 
 void commands_free(struct commands *all)
 {
+    if (all->last_words)
+        child_on_gone(server_loop(all->server), NULL, NULL);
     timer_free(all->last_words);
     free(all);
 }

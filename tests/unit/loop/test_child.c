@@ -683,6 +683,32 @@ static void nothing_of_a_tree_survives_its_end(void **state)
     (void)state;
 }
 
+static void count_gone(void *ctx)
+{
+    (*(int *)ctx)++;
+}
+
+static void the_end_of_the_last_freed_child_is_told(void **state)
+{
+    struct kid a = { 0 }, b = { 0 };
+    int told = 0;
+
+    kid_start(&a, "while :; do sleep 1000; done", true);
+    kid_start_in(&b, a.loop, "while :; do sleep 1000; done", (struct child_opts){ 0 });
+    child_on_gone(a.loop, count_gone, &told);
+    child_free(a.c);
+    a.c = NULL;
+    child_free(b.c);
+    b.c = NULL;
+    assert_int_equal(told, 0);
+    empty_loop(a.loop);
+    run_for(a.loop, 5);
+    assert_int_equal(told, 1);
+    child_on_gone(a.loop, NULL, NULL);
+    buf_free(&b.lines);
+    kid_end(&a);
+}
+
 /* WK-8, MS-58: we are killed with SIGKILL; the keeper sees the end of its control socket. */
 static void nothing_survives_the_sigkill_of_its_owner(void **state)
 {
@@ -968,6 +994,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fifty_deaf_programs_are_gone_within_the_ladder),
         cmocka_unit_test(a_daemon_that_holds_stdout_delays_the_exit_only_a_little),
         cmocka_unit_test(nothing_of_a_tree_survives_its_end),
+        cmocka_unit_test(the_end_of_the_last_freed_child_is_told),
         cmocka_unit_test(nothing_survives_the_sigkill_of_its_owner),
         cmocka_unit_test(nothing_survives_the_sigkill_of_its_keeper),
         cmocka_unit_test(a_child_may_be_freed_by_each_of_its_callbacks),
