@@ -294,6 +294,13 @@ const struct agent *agent_find(struct str name)
     return NULL;
 }
 
+bool sync_is_ours(const char *program)
+{
+    const char *name = path_base(program);
+
+    return !strcmp(name, SYNC_ENTRY) || !strcmp(name, "cargo-agents");
+}
+
 const char *agent_names(struct arena *a)
 {
     const char *all = "";

@@ -144,6 +144,9 @@ extern const size_t sync_agents_n;
 extern const struct former_place sync_former_places[];
 extern const size_t sync_former_places_n;
 
+/* A program of ours by its file's name: symposium, or cargo-agents, as it was called before. */
+bool sync_is_ours(const char *program);
+
 /* NULL when there is none of that name. */
 const struct agent *agent_find(struct str name);
 /* "claude, codex, ...", for messages. */

@@ -4,23 +4,17 @@
 #include <assert.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "text/json_edit.h"
 #include "text/toml.h"
 #include "text/toml_edit.h"
 #include "text/yaml_edit.h"
 #include "text/yaml_json.h"
 
-#define BOM "\xef\xbb\xbf"
-
 #define DOCUMENT_MAX ((size_t)256 << 20) /* of one text as JSON */
 #define STEPS_MAX    8
 
 /* ---- reading ---- */
-
-static struct str body_of(struct str text)
-{
-    return str_trim(str_starts(text, STR(BOM)) ? str_from(text, 3) : text);
-}
 
 static bool read_toml(struct str text, struct json *ret, struct error *e)
 {
@@ -49,17 +43,13 @@ static bool read_yaml(struct str text, struct json *ret, struct error *e)
     return buf_ok(&b, e) && json_parse(ret, buf_str(&b), e);
 }
 
-static bool read_json(struct str text, struct json *ret, struct error *e)
-{
-    return json_parse_jsonc(ret, str_starts(text, STR(BOM)) ? str_from(text, 3) : text, e);
-}
-
 bool document_read(enum sync_format f, struct str text, struct json *ret, struct error *e)
 {
-    bool ok = body_of(text).n == 0 ? json_parse(ret, STR("{}"), e)
-              : f == SYNC_JSON     ? read_json(text, ret, e)
-              : f == SYNC_TOML     ? read_toml(text, ret, e)
-                                   : read_yaml(text, ret, e);
+    struct str body = utf8_skip_bom(text);
+    bool ok = str_trim(body).n == 0 ? json_parse(ret, STR("{}"), e)
+              : f == SYNC_JSON      ? json_parse_jsonc(ret, body, e)
+              : f == SYNC_TOML      ? read_toml(text, ret, e)
+                                    : read_yaml(text, ret, e);
 
     if (!ok || json_is_obj(ret->root))
         return ok;
@@ -115,31 +105,17 @@ static bool set_toml_table(struct buf *out, struct str text, struct edit_at at, 
         steps[i] = at.v[i];
     buf_add(&now, text);
     for (struct json_iter it = json_iter(v); json_next(&it);) {
-        struct buf swap = now;
-
         steps[at.n] = (struct edit_step){ .key = arena_z(&a, it.key) };
         if (!set_toml_value(&next, buf_str(&now), (struct edit_at){ steps, at.n + 1 }, it.val,
                             e))
             return false;
-        now = next;
-        next = swap;
+        buf_swap(&now, &next);
         buf_clear(&next);
     }
     if (!buf_ok(&now, e))
         return false;
     buf_add(out, buf_str(&now));
     return buf_ok(out, e);
-}
-
-static bool equal(yyjson_val *a, yyjson_val *b)
-{
-    auto_buf x = BUF(DOCUMENT_MAX), y = BUF(DOCUMENT_MAX);
-
-    if (!a || !b)
-        return a == b;
-    json_put_canonical(&x, a);
-    json_put_canonical(&y, b);
-    return !x.over && !y.over && str_eq(buf_str(&x), buf_str(&y));
 }
 
 /* NULL when it is not there. */
@@ -169,7 +145,7 @@ bool document_set(enum sync_format f, struct buf *out, struct str text, struct e
         return set_toml_value(out, text, at, value.root, e);
     if (!find(there.root, at))
         return set_toml_table(out, text, at, value.root, e);
-    if (!equal(find(there.root, at), value.root))
+    if (!json_equal(find(there.root, at), value.root))
         return set_toml_value(out, text, at, value.root, e);
     buf_add(out, text);
     return buf_ok(out, e);
@@ -231,7 +207,7 @@ static bool others_equal(const struct map *a, const struct map *b, const char *b
     if (others_a != others_b)
         return false;
     for (size_t i = 0; map_next(a, &i, &key, &value);)
-        if (!str_is(key, but) && !equal(value, map_get(b, key)))
+        if (!str_is(key, but) && !json_equal(value, map_get(b, key)))
             return false;
     return true;
 }
@@ -243,7 +219,7 @@ static bool same_but(yyjson_val *a, yyjson_val *b, struct edit_at at)
     bool same;
 
     if (!key || (!is_empty(a) && !json_is_obj(a)) || (!is_empty(b) && !json_is_obj(b)))
-        return equal(a, b);
+        return json_equal(a, b);
     of_a = members_of(a);
     of_b = members_of(b);
     same = others_equal(&of_a, &of_b, key) &&

@@ -14,20 +14,12 @@
 
 /* ---- commands ---- */
 
-static bool is_named_symposium(struct str command)
-{
-    auto_arena a = ARENA;
-    const char *base = path_base(arena_z(&a, command));
-
-    return str_is(str_of(base), "symposium") || str_is(str_of(base), "cargo-agents");
-}
-
 static bool runs_symposium(const struct sync_env *env, struct str command)
 {
     auto_arena a = ARENA;
     const char *path = arena_z(&a, command);
 
-    if (!is_named_symposium(command))
+    if (!sync_is_ours(path))
         return false;
     if (str_find_char(command, '/') != SIZE_MAX && !path_is_abs(path)) {
         if (!env->root)
@@ -138,14 +130,10 @@ struct chain {
 
 static bool chain_set(struct chain *c, struct edit_at at, struct str json, struct error *e)
 {
-    struct buf swap;
-
     buf_clear(&c->next);
     if (!document_set(c->format, &c->next, buf_str(&c->now), at, json, e))
         return false;
-    swap = c->now;
-    c->now = c->next;
-    c->next = swap;
+    buf_swap(&c->now, &c->next);
     return true;
 }
 
@@ -259,13 +247,14 @@ bool sync_entry_put(const struct entry *t, struct str text, struct buf *out,
 static bool is_ours(yyjson_val *entry)
 {
     static const char *const keys[] = { "command", "cmd" };
+    auto_arena a = ARENA;
 
     for (size_t i = 0; i < 2; i++) {
         yyjson_val *v = json_get(entry, keys[i]);
         yyjson_val *args = json_is_arr(v) ? v : json_get(entry, "args");
         size_t first = json_is_arr(v) ? 1 : 0;
 
-        if (is_named_symposium(json_str(first ? json_at(v, 0) : v)) ||
+        if (sync_is_ours(arena_z(&a, json_str(first ? json_at(v, 0) : v))) ||
             str_is(json_str(json_at(args, first)), "mcp-serve"))
             return true;
     }

@@ -42,11 +42,10 @@ static const char *first_word(struct arena *a, struct str command, struct str *r
 /* What follows the program of one of ours, "hook claude Stop"; empty: not ours. */
 static struct str dispatch_of(struct arena *a, struct str command, const char **ret_program)
 {
-    struct str rest, base;
+    struct str rest;
 
     *ret_program = first_word(a, str_trim(command), &rest);
-    base = str_of(path_base(*ret_program));
-    if (!str_is(base, "symposium") && !str_is(base, "cargo-agents"))
+    if (!sync_is_ours(*ret_program))
         return STR("");
     return str_is(rest, "hook") || str_starts(rest, STR("hook ")) ? rest : STR("");
 }
@@ -195,7 +194,6 @@ static bool step(struct steps *s, enum step_kind kind, struct edit_at at, struct
 {
     struct str text = buf_str(&s->now);
     struct edit_at keys = { at.v, 0 };
-    struct buf swap;
     bool ok;
 
     while (keys.n < at.n && at.v[keys.n].key)
@@ -207,9 +205,7 @@ static bool step(struct steps *s, enum step_kind kind, struct edit_at at, struct
     if (!ok || !buf_ok(&s->next, e) ||
         !document_same_but(SYNC_JSON, text, buf_str(&s->next), keys, e))
         return false;
-    swap = s->now;
-    s->now = s->next;
-    s->next = swap;
+    buf_swap(&s->now, &s->next);
     return true;
 }
 

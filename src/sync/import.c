@@ -24,13 +24,11 @@
 static bool is_ours(struct str name, const struct server_def *def)
 {
     auto_arena a = ARENA;
-    const char *base = path_base(arena_z(&a, def->command));
     bool serves = false;
 
     for (size_t i = 0; i < def->args.n; i++)
         serves |= str_is(def->args.v[i], "mcp-serve");
-    return str_is(name, SYNC_ENTRY) ||
-           (serves && (!strcmp(base, "symposium") || !strcmp(base, "cargo-agents")));
+    return str_is(name, SYNC_ENTRY) || (serves && sync_is_ours(arena_z(&a, def->command)));
 }
 
 static void set_state(struct import *im, struct import_entry *k, enum import_state state,
@@ -150,21 +148,13 @@ void import_each_file(struct import *im, import_file_fn fn)
     }
 }
 
-static bool has(const struct strs *l, const char *name)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_is(l->v[i], name))
-            return true;
-    return false;
-}
-
 void import_scan(struct import *im)
 {
     import_each_file(im, scan_file);
     for (size_t i = 0; i < im->entries.n; i++) {
         struct import_entry *k = &im->entries.v[i];
 
-        if (k->state != IMPORT_STAYS && has(&im->broken, k->agent->name))
+        if (k->state != IMPORT_STAYS && strs_has(&im->broken, str_of(k->agent->name)))
             import_stay(im, k,
                         arena_printf(im->a, "another file of %s cannot be read; mend it first",
                                      k->agent->title));
@@ -184,18 +174,15 @@ size_t import_moving(const struct import *im)
 
 bool import_name_fits(struct str name, struct error *e)
 {
-    if (!name.n || name.n > 200)
+    if (!name.n || name.n > 200 || str_has_control(name))
         return error_set(e, ERR_INVALID, "a plugin's server cannot have such a name");
-    for (size_t i = 0; i < name.n; i++)
-        if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
-            return error_set(e, ERR_INVALID, "a plugin's server cannot have such a name");
     return !(str_is(name, "list_tools") || str_is(name, "execute")) ||
            error_set(e, ERR_INVALID, "its name is that of a tool of symposium");
 }
 
 const char *import_manifest(const struct import *im, bool of_user)
 {
-    static const char *const names[] = { "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml" };
+    static const char *const names[] = { MANIFEST_NAMES };
     const char *dir =
         of_user ? path_join(im->a, im->dirs->config, "plugins/" IMPORT_PLUGIN) : im->env->root;
 
@@ -324,7 +311,6 @@ static bool is_wanted(const struct import *im, bool of_user, struct str name)
 static bool put_server(struct buf *now, const struct server_def *def, struct error *e)
 {
     auto_buf next = BUF(MANIFEST_MAX_BYTES), lines = BUF(MANIFEST_MAX_BYTES);
-    struct buf swap;
 
     import_put_toml(&lines, def);
     if (!buf_ok(&lines, e) ||
@@ -332,24 +318,19 @@ static bool put_server(struct buf *now, const struct server_def *def, struct err
                                 buf_str(&lines), e) ||
         !buf_ok(&next, e))
         return false;
-    swap = *now;
-    *now = next;
-    next = swap;
+    buf_swap(now, &next);
     return true;
 }
 
 bool import_drop_server(struct buf *now, size_t index, struct error *e)
 {
     auto_buf next = BUF(MANIFEST_MAX_BYTES);
-    struct buf swap;
 
     if (!toml_edit_remove(&next, buf_str(now), EDIT_AT({ "mcp_servers" }, { NULL, index }),
                           e) ||
         !buf_ok(&next, e))
         return false;
-    swap = *now;
-    *now = next;
-    next = swap;
+    buf_swap(now, &next);
     return true;
 }
 
@@ -480,7 +461,6 @@ static bool take_one(struct taking *t, struct buf *now, const struct import_entr
     auto_buf next = BUF(REWRITE_MAX_BYTES), json = BUF(VALUE_MAX);
     auto_json doc = { 0 };
     yyjson_val *v;
-    struct buf swap;
 
     if (!document_read(g->format, buf_str(now), &doc, e))
         return false;
@@ -493,9 +473,7 @@ static bool take_one(struct taking *t, struct buf *now, const struct import_entr
     if (!document_remove(g->format, &next, buf_str(now), at, e) || !buf_ok(&next, e) ||
         !document_same_but(g->format, buf_str(now), buf_str(&next), at, e))
         return false;
-    swap = *now;
-    *now = next;
-    next = swap;
+    buf_swap(now, &next);
     t->n++;
     return true;
 }
@@ -578,9 +556,11 @@ struct strs import_agents(const struct import *im, const struct config *config)
     for (size_t i = 0; i < im->entries.n; i++) {
         const struct import_entry *k = &im->entries.v[i];
 
-        if (k->state == IMPORT_MOVES && !has(&config->agents, k->agent->name) &&
-            !has(&ret, k->agent->name))
-            ARENA_PUSH(im->a, &ret) = str_of(k->agent->name);
+        struct str name = str_of(k->agent->name);
+
+        if (k->state == IMPORT_MOVES && !strs_has(&config->agents, name) &&
+            !strs_has(&ret, name))
+            ARENA_PUSH(im->a, &ret) = name;
     }
     return ret;
 }

@@ -197,11 +197,7 @@ static bool write_record(const struct import *im, bool done, struct error *e)
 
     jw_obj(&w);
     jw_kint(&w, "version", 1);
-    jw_key(&w, "agents");
-    jw_arr(&w);
-    for (size_t i = 0; i < im->new_agents.n; i++)
-        jw_str(&w, im->new_agents.v[i]);
-    jw_end(&w);
+    strs_put(&w, "agents", &im->new_agents);
     jw_key(&w, "files");
     jw_arr(&w);
     for (size_t i = 0; i < im->kept.n; i++)
@@ -291,15 +287,6 @@ static bool is_as_left(const struct undo_file *f, struct str text, bool exists)
     return f->knows_after && str_is(f->after, sha256);
 }
 
-static void replace(struct buf *now, struct buf *next)
-{
-    struct buf swap = *now;
-
-    *now = *next;
-    *next = swap;
-    buf_clear(next);
-}
-
 static bool put_entries_back(struct undo_file *f, struct buf *now, struct error *e)
 {
     const struct agent *g = f->agent;
@@ -319,7 +306,8 @@ static bool put_entries_back(struct undo_file *f, struct buf *now, struct error 
             !buf_ok(&next, e) ||
             !document_same_but(g->format, buf_str(now), buf_str(&next), at, e))
             return false;
-        replace(now, &next);
+        buf_swap(now, &next);
+        buf_clear(&next);
         f->put_back++;
     }
     return true;

@@ -498,15 +498,6 @@ void import_put_toml(struct buf *out, const struct server_def *def)
         put_toml_list(out, "disabled-tools", &def->disabled_tools);
 }
 
-static void put_list(struct jw *w, const char *key, const struct strs *l)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    for (size_t i = 0; i < l->n; i++)
-        jw_str(w, l->v[i]);
-    jw_end(w);
-}
-
 /* What two entries have to have in common to be one server; of timeouts the first one's
  * stay. */
 void import_put_json(struct buf *out, const struct server_def *def)
@@ -519,7 +510,7 @@ void import_put_json(struct buf *out, const struct server_def *def)
             : def->builtin.n ? def->builtin
                              : def->installation);
     jw_kstr(&w, "url", def->url);
-    put_list(&w, "args", &def->args);
+    strs_put(&w, "args", &def->args);
     jw_key(&w, "env");
     jw_obj(&w);
     for (size_t i = 0; i < def->env.n; i++) {
@@ -529,7 +520,7 @@ void import_put_json(struct buf *out, const struct server_def *def)
     jw_end(&w);
     jw_kstr(&w, "cwd", def->cwd);
     jw_kbool(&w, "all", !def->has_enabled_tools);
-    put_list(&w, "enabled", &def->enabled_tools);
-    put_list(&w, "disabled", &def->disabled_tools);
+    strs_put(&w, "enabled", &def->enabled_tools);
+    strs_put(&w, "disabled", &def->disabled_tools);
     jw_end(&w);
 }

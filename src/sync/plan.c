@@ -65,7 +65,6 @@ static bool run_edits(void *ctx, struct str text, struct buf *out, struct error 
     buf_add(&now, text);
     for (size_t i = 0; i < f->n; i++) {
         struct planned *p = &f->v[i];
-        struct buf swap = now;
 
         p->what = NULL;
         if (!p->edit.run(p->edit.ctx, buf_str(&now), &next, &p->what, e) || !buf_ok(&next, e)) {
@@ -76,8 +75,7 @@ static bool run_edits(void *ctx, struct str text, struct buf *out, struct error 
             p->what = NULL;
         else if (!p->what)
             p->what = "changed";
-        now = next;
-        next = swap;
+        buf_swap(&now, &next);
         buf_clear(&next);
     }
     buf_add(out, buf_str(&now));

@@ -90,14 +90,6 @@ static bool is_temp_name(const char *name)
 
 /* ---- places ---- */
 
-static bool is_configured(const struct sync_job *job, const struct agent *g)
-{
-    for (size_t i = 0; i < job->agents.n; i++)
-        if (str_is(job->agents.v[i], g->name))
-            return true;
-    return false;
-}
-
 static struct place *place_of(struct run *r, const char *rel)
 {
     for (size_t i = 0; i < r->places.n; i++)
@@ -143,14 +135,14 @@ static void find_places(struct run *r)
         if (g->skills.base == BASE_NONE)
             continue;
         if (is_users_own(r, g)) {
-            if (is_configured(r->job, g) && r->what->active->n)
+            if (sync_job_has(r->job, g->name) && r->what->active->n)
                 sync_report_addf(r->report, SYNC_NOTE, str_of(g->name),
                                  "no skills are installed: '%s' is the user's own directory",
                                  sync_path_of(r->a, r->job->env, g->skills));
             continue;
         }
         p = place_of(r, g->skills.rel);
-        if (!is_configured(r->job, g))
+        if (!sync_job_has(r->job, g->name))
             continue;
         p->agent = str_of(p->used ? NULL : g->name);
         p->used = true;

@@ -64,22 +64,14 @@ static bool run_take(void *ctx, struct str text, struct buf *out, const char **r
     return sync_entry_take(ctx, text, out, ret_what, e);
 }
 
-static bool names(const struct strs *l, const char *agent)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_is(l->v[i], agent))
-            return true;
-    return false;
-}
-
 bool sync_job_has(const struct sync_job *job, const char *agent)
 {
-    return names(&job->agents, agent);
+    return strs_has(&job->agents, str_of(agent));
 }
 
 bool sync_job_concerns(const struct sync_job *job, const char *agent)
 {
-    return !job->only.n || names(&job->only, agent);
+    return !job->only.n || strs_has(&job->only, str_of(agent));
 }
 
 /* One file may serve several agents, through links: what one of them is to keep there, another
