@@ -116,6 +116,31 @@ char *path_real(struct arena *a, const char *path, struct error *e)
     return arena_z(a, str_of(real));
 }
 
+const char *path_of_file_uri(struct arena *a, struct str uri)
+{
+    static const struct str scheme = STR("file://"), local = STR("localhost");
+    struct str at = str_from(uri, scheme.n);
+    char *out, *end;
+
+    if (!str_icase_eq(str_upto(uri, scheme.n), scheme))
+        return NULL;
+    if (str_icase_eq(str_upto(at, local.n), local))
+        at = str_from(at, local.n);
+    if (!at.n || at.p[0] != '/')
+        return NULL;
+    out = end = arena_alloc(a, at.n + 1);
+    while (at.n) {
+        bool escaped = at.p[0] == '%';
+        int c = escaped ? str_percent(at) : at.p[0];
+
+        if (c == '\0' || (escaped && c < 0))
+            return NULL;
+        *end++ = (char)c;
+        at = str_from(at, escaped ? 3 : 1);
+    }
+    return out;
+}
+
 const char *path_expand_home(struct arena *a, const char *path)
 {
     const char *home = getenv("HOME");

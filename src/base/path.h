@@ -26,6 +26,10 @@ char *path_real(struct arena *a, const char *path, struct error *e);
  * "~user" is an ordinary name, as is all without an absolute HOME. */
 const char *path_expand_home(struct arena *a, const char *path);
 
+/* The path of a file URI of this machine, absolute and not cleaned; NULL when it is none, or
+ * when the path would hold a NUL. */
+const char *path_of_file_uri(struct arena *a, struct str uri);
+
 /* First match of a bare name in PATH (regular file, executable), reads the disk; NULL when
  * none. A name with a slash is checked itself. */
 char *path_search(struct arena *a, const char *name, const char *path_var);

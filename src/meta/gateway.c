@@ -2,6 +2,7 @@
 #include "meta/gateway.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -33,7 +34,9 @@ struct gateway {
     struct catalog *catalog;
     struct config defaults; /* before the first resolution */
     struct arena arena;
+    char *start_dir;
     bool provisional;            /* the catalog stands for a resolution that failed */
+    bool moved;                  /* or is of a former start_dir */
     struct resolving *resolving; /* a resolution is under way */
     int64_t began_ms;            /* since then */
     struct pm_set *pms;          /* one process a package manager, over all refreshes (PM-9) */
@@ -183,11 +186,12 @@ static void on_resolved(void *ctx, struct resolution *res)
 static void begin(struct gateway *g)
 {
     struct resolving_opts o = { .dirs = g->o.dirs,
-                                .start_dir = g->o.start_dir,
+                                .start_dir = g->start_dir,
                                 .level = g->catalog ? UPDATE_NONE : g->o.level,
                                 .pms = g->pms };
     struct error e;
 
+    g->moved = false;
     g->resolving = resolving_begin(g->o.loop, &o, on_resolved, g, &e);
     g->began_ms = clock_ms();
     if (g->resolving)
@@ -223,7 +227,7 @@ static void on_late(void *ctx)
 
 static bool is_fresh(const struct gateway *g)
 {
-    return g->catalog && !g->provisional &&
+    return g->catalog && !g->provisional && !g->moved &&
            (!gateway_config(g)->auto_sync || !resolution_stale(g->catalog->res));
 }
 
@@ -260,6 +264,20 @@ uint64_t gateway_current(struct gateway *g, gateway_fn fn, void *ctx)
     if (!timer_is_set(g->late))
         timer_set(g->late, (int)left);
     return handle;
+}
+
+void gateway_move(struct gateway *g, const char *start_dir)
+{
+    bool known = g->catalog || g->resolving;
+
+    if (!strcmp(start_dir, g->start_dir))
+        return;
+    resolving_cancel(take_ptr(&g->resolving));
+    free(g->start_dir);
+    g->start_dir = mem_strdup(start_dir);
+    g->moved = true;
+    if (known)
+        begin(g);
 }
 
 void gateway_forget(struct gateway *g, uint64_t handle)
@@ -341,7 +359,7 @@ struct gateway *gateway_new(const struct gateway_opts *o)
     struct gateway *g = NEW(struct gateway);
 
     g->o = *o;
-    g->o.start_dir = arena_z(&g->arena, str_of(o->start_dir));
+    g->start_dir = mem_strdup(o->start_dir);
     config_load(&g->defaults, o->dirs, &g->arena);
     g->pms = pm_set_new(o->loop);
     if (o->level == UPDATE_NONE)
@@ -394,6 +412,7 @@ void gateway_free(struct gateway *g)
     catalog_unref(g->catalog);
     backends_free(&g->env);
     results_free(&g->results);
+    free(g->start_dir);
     timer_free(g->late);
     timer_free(g->ending);
     timer_free(g->sweep);

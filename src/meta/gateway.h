@@ -37,6 +37,10 @@ struct gateway *gateway_new(const struct gateway_opts *o);
  * end. */
 void gateway_free(struct gateway *g);
 
+/* Works for another directory from now on. What was resolved for the former one stays in force
+ * until that of the new one is there; whoever asks meanwhile waits for it. */
+void gateway_move(struct gateway *g, const char *start_dir);
+
 /* Calls fn with the current inventory (borrowed: take a reference to keep it): from inside when
  * nothing changed, else later. Returns 0 when it was called, else a handle for
  * gateway_forget(). */

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "loop/signal.h"
 #include "mcp/stdio.h"
+#include "meta/first_root.h"
 #include "meta/gateway.h"
 
 #define FLUSH_MS         5000 /* for answers that the client has not read yet, after its EOF */
@@ -20,6 +21,7 @@
 struct service {
     struct loop *loop;
     struct gateway *gateway;
+    struct first_root *first_root;
     struct mcp_stdio *stdio; /* NULL: the client is gone */
     struct buf tools;        /* our tools/list as last made */
     enum stdio_end why;
@@ -36,7 +38,7 @@ struct request {
     struct listing *listing;
     struct execution *execution;
     struct list_query query;
-    struct str script;
+    struct str script; /* p NULL: list_tools */
 };
 
 /* ---- our own tools/list ---- */
@@ -151,6 +153,7 @@ static void on_cancel(void *ctx)
 
     if (q->wait)
         gateway_forget(q->s->gateway, q->wait);
+    first_root_forget(q->s->first_root, q);
     list_tools_cancel(q->listing);
     execute_cancel(q->execution);
     free(q);
@@ -184,11 +187,16 @@ static void with_tools(void *ctx, struct catalog *c)
     mcp_reply(r, buf_str(&s->tools));
 }
 
+/* Does not wait for roots: many clients list first and are not ready for a request of ours yet.
+ * They are told when the list is another for them (MS-75). */
 static void on_tools_list(void *ctx, struct mcp_req *r)
 {
     struct request *q = request_new(ctx, r);
-    uint64_t wait = gateway_current(q->s->gateway, with_tools, q);
+    struct service *s = ctx;
+    uint64_t wait;
 
+    first_root_ask(s->first_root, mcp_stdio_server(s->stdio), r);
+    wait = gateway_current(s->gateway, with_tools, q);
     if (wait)
         q->wait = wait;
 }
@@ -253,13 +261,30 @@ static void with_execute(void *ctx, struct catalog *c)
         q->execution = x;
 }
 
+/* The inventory, then the tool. */
+static void begin(void *ctx)
+{
+    struct request *q = ctx;
+    uint64_t wait = gateway_current(q->s->gateway, q->script.p ? with_execute : with_list, q);
+
+    if (wait)
+        q->wait = wait;
+}
+
+static void begin_call(struct request *q)
+{
+    struct service *s = q->s;
+
+    if (!first_root_wait(s->first_root, mcp_stdio_server(s->stdio), q->r, begin, q))
+        begin(q);
+}
+
 static void on_tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_val *args)
 {
     struct service *s = ctx;
     struct list_query query;
     struct request *q;
     struct error e;
-    uint64_t wait;
 
     if (str_is(name, "execute")) {
         if (!json_is_str(json_get(args, "script"))) {
@@ -270,7 +295,7 @@ static void on_tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_
         }
         q = request_new(s, r);
         q->script = json_str(json_get(args, "script"));
-        wait = gateway_current(s->gateway, with_execute, q);
+        begin_call(q);
     } else if (str_is(name, "list_tools")) {
         if (!list_query_read(&query, args, mcp_req_arena(r), &e)) {
             mcp_reply_error(r, RPC_INVALID_PARAMS, (struct str){ 0 }, "%s", e.msg);
@@ -278,15 +303,26 @@ static void on_tools_call(void *ctx, struct mcp_req *r, struct str name, yyjson_
         }
         q = request_new(s, r);
         q->query = query;
-        wait = gateway_current(s->gateway, with_list, q);
+        begin_call(q);
     } else {
         mcp_reply_error(r, RPC_INVALID_PARAMS, (struct str){ 0 },
                         "unknown tool '%.*s'; there are list_tools and execute",
                         STR_F(utf8_cut(name, 100)));
-        return;
     }
-    if (wait)
-        q->wait = wait;
+}
+
+static void on_roots_changed(void *ctx)
+{
+    struct service *s = ctx;
+
+    first_root_changed(s->first_root);
+}
+
+static void on_input_ended(void *ctx)
+{
+    struct service *s = ctx;
+
+    first_root_input_ended(s->first_root);
 }
 
 /* ---- resources ---- */
@@ -405,6 +441,8 @@ static const struct mcp_server_def definition = {
     .resources_list = on_resources_list,
     .resources_templates_list = on_templates_list,
     .resources_read = on_resources_read,
+    .roots_changed = on_roots_changed,
+    .input_ended = on_input_ended,
 };
 
 int service_run(const struct dirs *dirs, const char *start_dir, const char *log_dir)
@@ -417,10 +455,12 @@ int service_run(const struct dirs *dirs, const char *start_dir, const char *log_
     reaper_adopt_orphans();
     s.loop = o.loop = loop_new();
     s.gateway = gateway_new(&o);
+    s.first_root = first_root_new(s.gateway, start_dir);
     s.stdio = mcp_stdio_new(s.loop, &definition, &s, on_done);
     loop_run(s.loop);
     signals_free(s.signals);
     mcp_stdio_free(s.stdio, 0);
+    first_root_free(s.first_root);
     gateway_free(s.gateway);
     loop_free(s.loop);
     buf_free(&s.tools);

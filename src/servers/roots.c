@@ -7,10 +7,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "loop/timer.h"
 #include "loop/work.h"
-
-#define FILE_SCHEME STR("file://")
 
 /* A call put off. */
 struct waiting {
@@ -83,32 +82,6 @@ struct access *roots_now(const struct roots *o)
 
 /* ---- the client's ---- */
 
-/* The path of a file URI of this machine; NULL when it is none. */
-static const char *path_of_uri(struct arena *a, struct str uri)
-{
-    static const struct str local = STR("localhost");
-    struct str at = str_from(uri, FILE_SCHEME.n);
-    char *out, *end;
-
-    if (!str_icase_eq(str_upto(uri, FILE_SCHEME.n), FILE_SCHEME))
-        return NULL;
-    if (str_icase_eq(str_upto(at, local.n), local))
-        at = str_from(at, local.n);
-    if (!at.n || at.p[0] != '/')
-        return NULL;
-    out = end = arena_alloc(a, at.n + 1);
-    while (at.n) {
-        bool escaped = at.p[0] == '%';
-        int c = escaped ? str_percent(at) : at.p[0];
-
-        if (c == '\0' || (escaped && c < 0))
-            return NULL;
-        *end++ = (char)c;
-        at = str_from(at, escaped ? 3 : 1);
-    }
-    return out;
-}
-
 /* What was put off goes on with the directories of now. */
 static void settle(void *ctx)
 {
@@ -136,6 +109,8 @@ static void find(void *ctx, struct work *w)
     look->found = access_new(look->dirs.v, look->dirs.n, false, NULL, NULL);
 }
 
+static bool ask(struct roots *o);
+
 static void on_found(void *ctx, bool cancelled)
 {
     struct look *look = ctx;
@@ -155,6 +130,9 @@ static void on_found(void *ctx, bool cancelled)
     if (!o)
         return;
     o->look = NULL;
+    /* They changed while they were named: what was found may be what they were. */
+    if (o->asking && !o->asked && o->waiting && ask(o))
+        return;
     settle(o);
 }
 
@@ -172,13 +150,20 @@ static void on_roots(void *ctx, yyjson_val *roots, const struct error *e)
     look = NEW(struct look);
     *look = (struct look){ .roots = o, .arena = ARENA };
     for (struct json_iter it = json_iter(roots); json_next(&it);) {
-        const char *path = path_of_uri(&look->arena, json_str(json_get(it.val, "uri")));
+        const char *path = path_of_file_uri(&look->arena, json_str(json_get(it.val, "uri")));
 
         if (path && look->dirs.n < ACCESS_ROOTS_MAX)
             ARENA_PUSH(&look->arena, &look->dirs) = path;
     }
     o->look = look;
     work_start(server_loop(o->server), WORK_SHORT, &ops, look);
+}
+
+static bool ask(struct roots *o)
+{
+    o->asked = true; /* whatever comes of it: a silent client delays only these calls */
+    o->asking = mcp_server_list_roots(server_mcp(o->server), ROOTS_WAIT_MS, on_roots, o, NULL);
+    return o->asking;
 }
 
 void roots_changed(struct roots *o)
@@ -223,10 +208,7 @@ bool roots_wait(struct roots *o, struct mcp_req *r, yyjson_val *args,
         if (o->look)
             o->look->roots = NULL;
         o->look = NULL;
-        o->asked = true; /* whatever comes of it: a silent client delays only these calls */
-        o->asking =
-            mcp_server_list_roots(server_mcp(o->server), ROOTS_WAIT_MS, on_roots, o, NULL);
-        if (o->asking && !o->patience)
+        if (ask(o) && !o->patience)
             o->patience = timer_new(server_loop(o->server), settle, o);
         if (o->asking)
             timer_set(o->patience, ROOTS_WAIT_MS);

@@ -302,6 +302,20 @@ scenario('FS-15 SV-30: a tree larger than an answer is cut, marked, and still wh
 // --- roots ----------------------------------------------------------------------------------------------------------------
 const uri = p => `file://${encodeURI(p)}`;
 
+scenario('SV-26: roots that change while they are named are asked for again before a call goes on', async place => {
+    for (const name of ['a', 'b']) place.write(`${name}/which`, name);
+    fs.mkdirSync(place.path('nowhere'));
+    const s = await place.serve('', [], { args: ['filesystem'], cwd: place.path('nowhere'), capabilities: { roots: { listChanged: true } } });
+    let asked = 0;
+    s.listeners.push(m => {
+        if (m.method !== 'roots/list') return;
+        if (!asked++) s.notify('notifications/roots/list_changed');    // and then the answer of before
+        s.send({ id: m.id, result: { roots: [{ uri: uri(place.path(asked === 1 ? 'a' : 'b')) }] } });
+    });
+    assert.equal(await s.text('read_text_file', { path: 'which' }), 'b');
+    assert.equal(asked, 2);
+});
+
 scenario('SV-26: without a directory a legacy client is asked for its roots, and again when they changed', async place => {
     for (const d of ['a b', 'c', 'd']) place.write(`${d}/which`, d);
     const cwd = place.path('d');

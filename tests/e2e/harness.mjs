@@ -390,6 +390,7 @@ export class Session {
 
     async open(revision = '2025-11-25', capabilities = {}) {
         this.revision = revision;
+        this.capabilities = capabilities;
         if (revision === MODERN) return;
         const r = await this.request('initialize', {
             protocolVersion: revision, capabilities, clientInfo: { name: 'e2e', version: '1' },
@@ -469,8 +470,10 @@ export class Session {
         await within('end of output', 2000, this.closed).catch(e => this.problems.push(e.message));
     }
 
-    /** Why a request of the program to us is wrong. */
-    requestProblem() { return 'a request to the client (MS-73, MCP-M7)'; }
+    /** Why a request of the program to us is wrong: roots are all that may be asked for, of who has declared them. */
+    requestProblem(revision, m) {
+        return this.capabilities?.roots && revision !== MODERN ? requestProblem(revision, m) : 'a request to the client (MS-73, MCP-M7)';
+    }
 
     /** I2: every line a valid message of its revision. */
     checkOutput() {
@@ -545,10 +548,6 @@ export class Server extends Session {
 
     notify(method, params) {
         super.notify(method, this.revision === MODERN ? { ...params, _meta: { ...META, ...params?._meta } } : params);
-    }
-
-    requestProblem(revision, m) {
-        return this.roots && revision !== MODERN ? requestProblem(revision, m) : super.requestProblem(revision, m);
     }
 
     checkOutput() {

@@ -272,3 +272,90 @@ scenario('PL-7 PL-16 CF-3: a broken manifest or config is a warning, never the e
     assert.match(t.stderr + fs.readdirSync(place.path('symposium')).join() + s.stderr, /config\.toml/);
     assert.ok(path.isAbsolute(place.home));
 });
+
+// --- CF-2: the last resort ------------------------------------------------------------------------------------------------
+/** Servers `a` and `b`, each there where a file of its name is; directories with them, and one that is no workspace. */
+function elsewhere(place) {
+    for (const name of ['a', 'b']) {
+        place.plugin(`p-${name}`, [place.peer(name, one(name), { predicates: [`path_exists(./is-${name})`] })], { 'depends-on': ['*'] });
+        place.write(`${name} dir/is-${name}`, '');
+    }
+    fs.mkdirSync(place.path('nowhere'));
+    return { cwd: place.path('nowhere'), args: ['mcp-serve'] };
+}
+const uri = dir => `file://${encodeURI(dir)}`;
+const rootsAsked = s => s.messages.filter(({ m }) => m.method === 'roots/list').length;
+const listed = async s => blocks((await s.tool('list_tools', {})).content[0].text);
+
+scenario('CF-2: outside of a workspace the first file:// root of a legacy client is it, and another one after they changed', async place => {
+    const roots = [{ uri: 'https://x/' }, { uri: 'file:///dev/null' }, { uri: uri(place.path('a dir')) }, { uri: uri(place.path('b dir')) }];
+    const s = await place.serve('', [], { ...elsewhere(place), roots });
+    assert.deepEqual(await listed(s), ['a']);
+    assert.equal(JSON.parse((await s.tool('execute', { script: 'await a.id({})' })).content[0].text), 'a');
+    assert.equal(rootsAsked(s), 1);
+    const told = s.notifications('notifications/tools/list_changed').length;
+    s.roots = [{ uri: uri(place.path('b dir')) }];
+    s.notify('notifications/roots/list_changed');
+    assert.deepEqual(await listed(s), ['b']);
+    assert.match((await s.result('tools/list')).tools[1].description, /Servers in scope: b\./);
+    await until('the client is told', () => s.notifications('notifications/tools/list_changed').length > told);
+    s.roots = [{ uri: 'file:///none/there' }];      // nothing to go to: all stays as it is
+    s.notify('notifications/roots/list_changed');
+    assert.deepEqual(await listed(s), ['b']);
+    assert.equal(rootsAsked(s), 3);
+});
+
+scenario('CF-2 MCP-L9: who is in a workspace, has no roots or speaks a revision without is not asked', async place => {
+    const opts = { ...elsewhere(place), roots: [{ uri: uri(place.path('a dir')) }] };
+    place.write('b dir/package.json', '{}');
+    for (const [more, servers] of [
+        [{ cwd: place.path('b dir') }, ['b']], [{ args: ['--workspace', place.path('b dir'), 'mcp-serve'] }, ['b']],
+        [{ roots: undefined }, []], [{ revision: '2026-07-28' }, []],
+    ]) {
+        const s = await place.serve('', [], { ...opts, ...more });
+        assert.deepEqual(await listed(s), servers);
+        assert.equal(rootsAsked(s), 0);
+    }
+});
+
+scenario('CF-2: a client that does not answer costs its calls 2 s, once; one that refuses costs nothing', async place => {
+    const opts = { ...elsewhere(place), capabilities: { roots: {} } };
+    const s = await place.serve('', [], opts);
+    const began = performance.now();
+    const both = await Promise.all([listed(s), listed(s)]);
+    assert.deepEqual(both, [[], []]);
+    assert.ok(performance.now() - began > 1500 && performance.now() - began < 2500 * slack);
+    assert.deepEqual(await listed(s), []);
+    assert.equal(rootsAsked(s), 1);
+    const other = place.session(opts);
+    other.listeners.push(m => { if (m.method === 'roots/list') other.send({ id: m.id, error: { code: -32603, message: 'no' } }); });
+    await other.open('2025-11-25', { roots: {} });
+    const then = performance.now();
+    assert.deepEqual(blocks((await other.tool('list_tools', {})).content[0].text), []);
+    assert.ok(performance.now() - then < 1500 * slack);
+});
+
+scenario('CF-2: roots that change while they are named are asked for again before a call goes on', async place => {
+    const s = place.session({ ...elsewhere(place) });
+    let asked = 0;
+    s.listeners.push(m => {
+        if (m.method !== 'roots/list') return;
+        if (!asked++) s.notify('notifications/roots/list_changed');    // and then the answer of before
+        s.send({ id: m.id, result: { roots: [{ uri: uri(place.path(asked === 1 ? 'a dir' : 'b dir')) }] } });
+    });
+    await s.open('2025-11-25', { roots: { listChanged: true } });
+    assert.deepEqual(blocks((await s.tool('list_tools', {})).content[0].text), ['b']);
+    assert.equal(asked, 2);
+});
+
+scenario('CF-2: the end of input while the client is asked ends all in order', async place => {
+    const s = place.session({ ...elsewhere(place) });
+    const asked = new Promise(done => s.listeners.push(m => { if (m.method === 'roots/list') done(); }));
+    await s.open('2025-11-25', { roots: {} });
+    s.send({ id: 77, method: 'tools/call', params: { name: 'list_tools', arguments: {} } });
+    await asked;
+    const r = await s.eof();
+    assert.deepEqual([r.code, r.signal], [0, null]);
+    assert.ok(r.ms < 1500 * slack, `${r.ms} ms`);      // nobody can answer any more: no waiting for it
+    assert.ok(s.messages.some(({ m }) => m.id === 77 && m.result));
+});

@@ -120,6 +120,38 @@ static void the_home_directory_is_written_as_in_a_shell(void **state)
         setenv("HOME", before, 1);
 }
 
+static void a_file_uri_of_this_machine_is_a_path(void **state) /* SV-26, CF-2 */
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        { "file:///a/b", "/a/b" },
+        { "FILE://LocalHost/a", "/a" },
+        { "file:///a%20b%2Fc", "/a b/c" },
+        { "file:///", "/" },
+        { "file:///%C3%A9", "/\xc3\xa9" },
+        { "file://host/a", NULL },
+        { "file:/a", NULL },
+        { "file://", NULL },
+        { "http:///a", NULL },
+        { "", NULL },
+        { "file:///a%", NULL },
+        { "file:///a%2", NULL },
+        { "file:///a%zz", NULL },
+        { "file:///a%00b", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        auto_arena a = ARENA;
+        const char *path = path_of_file_uri(&a, str_of(cases[i].in));
+
+        if (!cases[i].out)
+            assert_null(path);
+        else
+            assert_string_equal(path ? path : "(null)", cases[i].out);
+    }
+}
+
 static void make_file(struct arena *a, const char *dir, const char *name, mode_t mode)
 {
     file_mkdirs(dir, NULL);
@@ -186,6 +218,7 @@ int main(void)
         cmocka_unit_test(directory_and_base_are_taken_apart),
         cmocka_unit_test(beneath_compares_components),
         cmocka_unit_test(the_home_directory_is_written_as_in_a_shell),
+        cmocka_unit_test(a_file_uri_of_this_machine_is_a_path),
         cmocka_unit_test(search_takes_the_first_program_in_path),
         cmocka_unit_test(real_paths_follow_links),
     };
