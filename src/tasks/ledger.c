@@ -104,7 +104,7 @@ static struct request *take_ready(struct ledger *l)
     return r;
 }
 
-/* Nobody hears of a lost event: it is said, once until one gets in again. */
+/* Nobody asked to hear of it: said once, until an event gets in again. */
 static void tell_loss(struct ledger *l, const struct request *r)
 {
     if (r->failed && !l->told_loss && r->failed->kind != ERR_NOT_FOUND)
@@ -115,7 +115,7 @@ static void tell_loss(struct ledger *l, const struct request *r)
 
 static void answer(struct ledger *l, struct request *r)
 {
-    if (r->op == OP_APPEND)
+    if (r->op == OP_APPEND && !r->done)
         tell_loss(l, r);
     if (!r->dropped && r->flushed)
         r->flushed(r->ctx);
