@@ -124,12 +124,21 @@ export function requestProblem(revision, m) {
         : 'a request other than roots/list to the client';
 }
 
+const compiled = new Map();     // by the schema's text: to compile one costs more than a thousand checks with it
+function compile(schema) {
+    const text = JSON.stringify(schema);
+    if (!compiled.has(text)) {
+        const Ajv = require('ajv/dist/2020').default, ajv = new Ajv({ strict: false, allErrors: true });
+        const validate = ajv.compile(schema);
+        compiled.set(text, value => (validate(value) ? undefined : ajv.errorsText(validate.errors)));
+    }
+    return compiled.get(text);
+}
+
 /** Why a value does not fit a JSON Schema of 2020-12; without the packages, nothing is found. */
 export function valueProblem(schema, value) {
-    let Ajv;
-    try { Ajv = require('ajv/dist/2020').default; } catch { return undefined; }
-    const ajv = new Ajv({ strict: false, allErrors: true });
-    return ajv.validate(schema, value) ? undefined : ajv.errorsText();
+    try { require.resolve('ajv/dist/2020'); } catch { return undefined; }
+    return compile(schema)(value);
 }
 
 /** Why a message of ours to a backing server is wrong. */
