@@ -143,17 +143,9 @@ void findings_row(struct findings *f, const struct row *row)
     jw_end(w);
 }
 
-static bool has(const struct strs *l, struct str s)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_eq(l->v[i], s))
-            return true;
-    return false;
-}
-
 void findings_problem(struct findings *f, struct str text, const char *what)
 {
-    if (has(&f->problems, text))
+    if (strs_has(&f->problems, text))
         return;
     ARENA_PUSH(f->a, &f->problems) = arena_str(f->a, text);
     ARENA_PUSH(f->a, &f->advice) = str_of(what ? what : advice_for(text));
@@ -161,7 +153,7 @@ void findings_problem(struct findings *f, struct str text, const char *what)
 
 void findings_note(struct findings *f, struct str text)
 {
-    if (!has(&f->notes, text))
+    if (!strs_has(&f->notes, text))
         ARENA_PUSH(f->a, &f->notes) = arena_str(f->a, text);
 }
 
@@ -354,7 +346,7 @@ void doctor_inventory(struct findings *f, const struct catalog *c, const struct 
     catalog_put_problems(c, check_line, f);
     doctor_idle(f, res);
     for (size_t i = 0; i < res->warnings.n; i++)
-        if (!has(&f->problems, res->warnings.v[i]))
+        if (!strs_has(&f->problems, res->warnings.v[i]))
             findings_note(f, res->warnings.v[i]);
     if (!res->plugins.n)
         findings_note(f,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli/errand.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -30,21 +27,10 @@ void errand_clear(struct errand *e)
     e->drawn = false;
 }
 
-/* The line must fit one row, else only its last row is erased. */
-static size_t room(void)
-{
-    struct winsize size;
-
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ||
-        size.ws_col >= LINE_CHARS + LINE_REST)
-        return LINE_CHARS;
-    return size.ws_col > LINE_REST ? size.ws_col - (size_t)LINE_REST : 0;
-}
-
 static void redraw(void *ctx)
 {
     struct errand *e = ctx;
-    struct str shown = utf8_cut_chars(str_of(e->line), room());
+    struct str shown = utf8_cut_chars(str_of(e->line), out_row_room(LINE_CHARS, LINE_REST));
 
     errand_clear(e);
     if (e->ending || !shown.n)
@@ -112,13 +98,6 @@ static void on_begin(void *ctx)
         e->job->begin(e, e->ctx);
 }
 
-static void die_of(int signo)
-{
-    fflush(stdout);
-    signal(signo, SIG_DFL);
-    kill(getpid(), signo);
-}
-
 int errand_run(struct arena *a, const struct args *args, const struct errand_job *job,
                void *ctx)
 {
@@ -148,6 +127,6 @@ int errand_run(struct arena *a, const struct args *args, const struct errand_job
     loop_free(e.loop);
     reaper_sweep(ERRAND_SWEEP_MS);
     if (e.signo)
-        die_of(e.signo);
+        out_die_of(e.signo);
     return e.status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli/hook_context.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -17,9 +16,7 @@ static void put_name(struct buf *out, struct str name)
 {
     name = str_upto(name, NAME_SHOWN);
     for (size_t i = 0; i < name.n; i++)
-        buf_addc(out, isalnum((unsigned char)name.p[i]) || strchr("_-./@", name.p[i])
-                          ? name.p[i]
-                          : '?');
+        buf_addc(out, ascii_alnum(name.p[i]) || strchr("_-./@", name.p[i]) ? name.p[i] : '?');
 }
 
 static void put_separator(struct buf *out, size_t shown)

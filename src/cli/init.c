@@ -19,14 +19,6 @@ struct init {
     const char *scope; /* --hook-scope; NULL: not given */
 };
 
-static bool has(const struct strs *l, const char *name)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_is(l->v[i], name))
-            return true;
-    return false;
-}
-
 /* ---- which agents ---- */
 
 /* What is configured stays chosen; at the first time what was found is. */
@@ -44,7 +36,9 @@ static bool choose(struct init *t)
         v[i] = (struct choice){
             .name = sync_agents[i].title,
             .note = found ? "(found here)" : NULL,
-            .chosen = t->config.agents.n ? has(&t->config.agents, sync_agents[i].name) : found,
+            .chosen = t->config.agents.n
+                          ? strs_has(&t->config.agents, str_of(sync_agents[i].name))
+                          : found,
         };
     }
     if (prompt_choose(&c) == CHOOSING_ESCAPED)
@@ -98,11 +92,7 @@ static void put_events(const struct init *t, struct report *to, const struct syn
     jw_kbool(w, "ok", !r->failed);
     jw_kstr(w, "config", t->config.path);
     jw_kstrz(w, "hook_scope", t->config.hook_scope_project ? "project" : "global");
-    jw_key(w, "agents");
-    jw_arr(w);
-    for (size_t i = 0; i < t->config.agents.n; i++)
-        jw_str(w, t->config.agents.v[i]);
-    jw_end(w);
+    strs_put(w, "agents", &t->config.agents);
     jw_end(w);
 }
 

@@ -11,10 +11,8 @@ bool name_read(struct package_id *ret, struct str text, struct error *e)
     str_cut(text, ':', &ret->pm, &ret->name);
     if (!ret->name.n || ret->name.n > NAME_MAX_BYTES || (ret->name.n < text.n && !ret->pm.n))
         return error_set(e, ERR_INVALID, "'%.*s' is no name", STR_F(str_upto(text, 80)));
-    for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f)
-            return error_set(e, ERR_INVALID, "a name holds no control characters");
-    return true;
+    return !str_has_control(text) ||
+           error_set(e, ERR_INVALID, "a name holds no control characters");
 }
 
 bool name_is_registry(const struct config *c, struct str name)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli/output.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -14,6 +16,23 @@
 bool out_is_terminal(FILE *f)
 {
     return isatty(fileno(f)) == 1;
+}
+
+size_t out_row_room(size_t most, size_t rest)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ||
+        size.ws_col >= most + rest)
+        return most;
+    return size.ws_col > rest ? size.ws_col - rest : 0;
+}
+
+void out_die_of(int signo)
+{
+    fflush(stdout);
+    signal(signo, SIG_DFL);
+    kill(getpid(), signo);
 }
 
 const char *out_paint(FILE *f, enum paint p)

@@ -19,6 +19,13 @@ bool out_is_terminal(FILE *f);
 /* The escape sequence, "" where there is no colour. */
 const char *out_paint(FILE *f, enum paint p);
 
+/* Characters that a line may have which is erased again, with `rest` more of its own: it must
+ * fit one row, else only its last row is erased. At most `most`. */
+size_t out_row_room(size_t most, size_t rest);
+
+/* The process dies of the signal that ended its command, as a shell expects it. */
+void out_die_of(int signo);
+
 /* A name, a path, a line: no newline is added. */
 void out_put_words(FILE *f, struct str words);
 

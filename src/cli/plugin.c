@@ -38,7 +38,7 @@ static int fail(struct plugin_command *p, const char *text)
 static void put_list(struct plugin_command *p, struct resolution *res)
 {
     struct str registry = { 0 };
-    size_t width = 0;
+    size_t column = plugin_column(res);
 
     if (cli.json) {
         struct report r;
@@ -49,9 +49,6 @@ static void put_list(struct plugin_command *p, struct resolution *res)
         p->status = report_end(&r) ? EXIT_OK : EXIT_FAILED;
         return;
     }
-    for (size_t i = 0; i < res->plugins.n; i++)
-        if (res->plugins.v[i].name.n > width)
-            width = res->plugins.v[i].name.n;
     for (size_t i = 0; i < res->plugins.n; i++) {
         const struct plugin_status *st = &res->plugins.v[i];
 
@@ -61,7 +58,7 @@ static void put_list(struct plugin_command *p, struct resolution *res)
             printf("%s\n", out_paint(stdout, PAINT_OFF));
         }
         registry = st->registry;
-        put_plugin_line(st, width > PLUGIN_COLUMN ? PLUGIN_COLUMN : width);
+        put_plugin_line(st, column);
     }
     if (!res->plugins.n && !cli.quiet)
         fputs("There is no plugin; 'symposium search' finds some, docs/guide/plugins.md tells "

@@ -187,13 +187,6 @@ static enum key next_key(char *bytes, size_t *n)
     }
 }
 
-static void die_of_interrupt(void)
-{
-    fputs("\r\n", stderr);
-    signal(SIGINT, SIG_DFL);
-    kill(getpid(), SIGINT);
-}
-
 enum choosing_end prompt_choose(struct choosing *c)
 {
     struct termios before, raw;
@@ -221,7 +214,9 @@ enum choosing_end prompt_choose(struct choosing *c)
         draw(c, true);
     }
     tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
-    if (k == KEY_INTERRUPT)
-        die_of_interrupt();
+    if (k == KEY_INTERRUPT) {
+        fputs("\r\n", stderr);
+        out_die_of(SIGINT);
+    }
     return end == CHOOSING_DONE ? CHOOSING_DONE : CHOOSING_ESCAPED;
 }

@@ -9,6 +9,7 @@
 #include "sync/agent.h"
 
 #define LINE_MAX_BYTES ((size_t)64 << 20) /* of one line of a report; a diff is one */
+#define COLUMN_MAX     ((size_t)40)       /* bytes of names that are lined up */
 
 /* ---- agents' files ---- */
 
@@ -107,13 +108,23 @@ static enum paint paint_of(enum plugin_state s)
     return PAINT_OFF;
 }
 
-void put_plugin_line(const struct plugin_status *st, size_t width)
+size_t plugin_column(const struct resolution *res)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < res->plugins.n; i++)
+        if (res->plugins.v[i].name.n > longest)
+            longest = res->plugins.v[i].name.n;
+    return longest < COLUMN_MAX ? longest : COLUMN_MAX;
+}
+
+void put_plugin_line(const struct plugin_status *st, size_t column)
 {
     struct str name = st->name;
 
     fputs("  ", stdout);
     out_put_words(stdout, name);
-    for (size_t i = name.n; i < width; i++)
+    for (size_t i = name.n; i < column; i++)
         putchar(' ');
     printf("  %s%-9s%s  ", out_paint(stdout, paint_of(st->state)), plugin_state_name(st->state),
            out_paint(stdout, PAINT_OFF));

@@ -20,9 +20,9 @@ bool cli_agents(struct arena *a, const struct args *args, const char *option, st
 /* {"type":"plugin","name","registry","state","reason","trusted"[,"manifest","package",
  * "version"]} */
 void put_plugin_event(struct report *r, const struct plugin_status *st);
-#define PLUGIN_COLUMN ((size_t)40) /* bytes of names that are lined up */
-/* "  name  state  reason"; `width`: of the names. */
-void put_plugin_line(const struct plugin_status *st, size_t width);
+/* "  name  state  reason"; `column`: bytes of names before the state. */
+void put_plugin_line(const struct plugin_status *st, size_t column);
+size_t plugin_column(const struct resolution *res); /* that lines most of the names up */
 
 /* Each as "problem" event or on stderr. */
 void put_problem_events(struct report *r, const struct strs *lines);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli/session.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -37,17 +34,6 @@ void session_clear(struct session *s)
     s->drawn = false;
 }
 
-/* The line must fit one row, else only its last row is erased. */
-static size_t room_for_names(void)
-{
-    struct winsize size;
-
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0 ||
-        size.ws_col >= NAMES_CHARS + LINE_REST)
-        return NAMES_CHARS;
-    return size.ws_col > LINE_REST ? size.ws_col - (size_t)LINE_REST : 0;
-}
-
 static void redraw(void *ctx)
 {
     struct session *s = ctx;
@@ -64,7 +50,8 @@ static void redraw(void *ctx)
     if (!s->catalog)
         buf_addz(&names, "  the workspace");
     if (names.n) {
-        struct str shown = utf8_cut_chars(str_from(buf_str(&names), 2), room_for_names());
+        struct str shown =
+            utf8_cut_chars(str_from(buf_str(&names), 2), out_row_room(NAMES_CHARS, LINE_REST));
 
         fprintf(stderr, "%s %.*s%s (%lld s)", s->catalog ? "starting" : "looking at",
                 STR_F(shown), shown.n + 2 < names.n ? "..." : "",
@@ -134,13 +121,6 @@ static void on_inventory(void *ctx, struct catalog *c)
                             STR_F(c->res->config.path)));
 }
 
-static void die_of(int signo)
-{
-    fflush(stdout);
-    signal(signo, SIG_DFL);
-    kill(getpid(), signo);
-}
-
 int session_run(struct arena *a, const struct args *args, const struct session_job *job,
                 void *ctx)
 {
@@ -172,6 +152,6 @@ int session_run(struct arena *a, const struct args *args, const struct session_j
     loop_free(s.loop);
     reaper_sweep(SESSION_SWEEP_MS);
     if (s.signo)
-        die_of(s.signo);
+        out_die_of(s.signo);
     return s.status;
 }

@@ -80,15 +80,6 @@ static void find_registries(struct arena *a, const struct dirs *dirs, const stru
 
 /* ---- for programs ---- */
 
-static void put_strs(struct jw *w, const char *key, const struct strs *l)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    for (size_t i = 0; i < l->n; i++)
-        jw_str(w, l->v[i]);
-    jw_end(w);
-}
-
 static bool put_events(const struct resolution *res, const struct registry_rows *registries)
 {
     struct report r;
@@ -98,8 +89,8 @@ static bool put_events(const struct resolution *res, const struct registry_rows 
     w = report_event(&r, "workspace");
     jw_kstr(w, "root", res->workspace.root);
     jw_kbool(w, "found", res->workspace.found);
-    put_strs(w, "members", &res->workspace.members);
-    put_strs(w, "agents", &res->config.agents);
+    strs_put(w, "members", &res->workspace.members);
+    strs_put(w, "agents", &res->config.agents);
     jw_kint(w, "dependencies", (int64_t)res->deps.n);
     jw_end(w);
     for (size_t i = 0; i < registries->n; i++) {
@@ -175,16 +166,13 @@ static void put_untold(struct arena *a, const struct resolution *res, const stru
 static void put_text(struct arena *a, const struct resolution *res,
                      const struct registry_rows *registries)
 {
-    size_t width = 0;
+    size_t column = plugin_column(res);
 
     put_workspace(res);
     put_registries(registries);
     heading("Plugins");
     for (size_t i = 0; i < res->plugins.n; i++)
-        if (res->plugins.v[i].name.n > width)
-            width = res->plugins.v[i].name.n;
-    for (size_t i = 0; i < res->plugins.n; i++)
-        put_plugin_line(&res->plugins.v[i], width > PLUGIN_COLUMN ? PLUGIN_COLUMN : width);
+        put_plugin_line(&res->plugins.v[i], column);
     if (!res->plugins.n)
         puts("  none");
     put_untold(a, res, &res->warnings);

@@ -61,11 +61,7 @@ static void put_result(struct report *r, const struct sync_command *c,
     jw_kbool(w, "dry_run", c->o.dry_run);
     if (end->res) {
         jw_kstr(w, "workspace", end->res->workspace.root);
-        jw_key(w, "agents");
-        jw_arr(w);
-        for (size_t i = 0; i < end->res->config.agents.n; i++)
-            jw_str(w, end->res->config.agents.v[i]);
-        jw_end(w);
+        strs_put(w, "agents", &end->res->config.agents);
         jw_kint(w, "servers", (int64_t)end->res->servers.n);
         jw_kint(w, "skills", (int64_t)end->skills);
         jw_kint(w, "candidates", (int64_t)candidates_count(end->res));

@@ -109,24 +109,16 @@ void syncing_cancel(struct syncing *s)
 
 /* ---- files ---- */
 
-static bool has(const struct strs *l, struct str name)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (str_eq(l->v[i], name))
-            return true;
-    return false;
-}
-
 /* Those of the configuration, and those named on the command line. */
 static struct strs agents_of(struct arena *a, const struct agents_job *job)
 {
     struct strs all = { 0 };
 
     for (size_t i = 0; i < job->config->agents.n; i++)
-        if (!has(&all, job->config->agents.v[i]))
+        if (!strs_has(&all, job->config->agents.v[i]))
             ARENA_PUSH(a, &all) = job->config->agents.v[i];
     for (size_t i = 0; i < job->only.n; i++)
-        if (!has(&all, job->only.v[i]))
+        if (!strs_has(&all, job->only.v[i]))
             ARENA_PUSH(a, &all) = job->only.v[i];
     return all;
 }

@@ -141,13 +141,8 @@ static void put_problems(struct report *r, struct str text)
 {
     struct str line, rest = problems_in(text);
 
-    while (rest.n) {
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest.n = 0;
-        }
+    while (str_next(&rest, '\n', &line))
         report_text(r, "problem", str_trim(line));
-    }
 }
 
 static bool put_report(const struct tools *t, struct str text)

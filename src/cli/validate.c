@@ -77,11 +77,7 @@ static void put_event(struct report *to, const struct record *r)
     jw_kbool(w, "ok", is_ok(r));
     if (r->error.n)
         jw_kstr(w, "error", r->error);
-    jw_key(w, "warnings");
-    jw_arr(w);
-    for (size_t i = 0; i < r->warnings.n; i++)
-        jw_str(w, r->warnings.v[i]);
-    jw_end(w);
+    strs_put(w, "warnings", &r->warnings);
     jw_key(w, "skills");
     jw_arr(w);
     for (size_t i = 0; i < r->children.n; i++) {
@@ -336,8 +332,7 @@ static void add_skill(struct validate *v, const char *file)
 
 static const char *file_in(struct validate *v, const char *dir)
 {
-    static const char *const names[] = { "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml",
-                                         SKILL_FILE_NAME };
+    static const char *const names[] = { MANIFEST_NAMES, SKILL_FILE_NAME };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const char *file = path_join(v->a, dir, names[i]);

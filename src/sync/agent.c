@@ -298,7 +298,7 @@ bool sync_is_ours(const char *program)
 {
     const char *name = path_base(program);
 
-    return !strcmp(name, SYNC_ENTRY) || !strcmp(name, "cargo-agents");
+    return !strcmp(name, "symposium") || !strcmp(name, "cargo-agents");
 }
 
 const char *agent_names(struct arena *a)
