@@ -22,6 +22,12 @@
 /* What was handed to the ledger and is not yet in it: beyond it the agent's pipes are not read.
  * Times the runs of a process this is what a flood may cost us in memory. */
 #define RUN_PENDING_MAX ((size_t)4 << 20)
+/*
+ * At the task's cap the ledger lets the oldest output go for the newest (TK-6); what cannot
+ * make room so is dropped there (ACP-17). But a flood must not keep the disk busy for hours:
+ * output ends at the cap times this.
+ */
+#define RUN_OUTPUT_TIMES 4
 /* The last status must not be lost because the disk was full for a moment. */
 #define RUN_RECORD_TRIES    5
 #define RUN_RECORD_RETRY_MS 1000
@@ -77,7 +83,7 @@ struct run {
     char *message_id; /* of what is in `result`; NULL: it had none */
 
     /* On the way into the ledger. */
-    int64_t output;      /* bytes of output that were recorded */
+    int64_t output;      /* bytes of what the ledger lets go again */
     bool muted;          /* the output cap was reached (ACP-17) */
     unsigned unanswered; /* events */
     size_t pending;      /* their bytes, since all were answered */
@@ -128,7 +134,7 @@ void run_end_turn(struct run *r); /* the session and its open permissions are fr
 
 /* An event that does not count as output. */
 void run_event(struct run *r, enum task_event type, struct str data);
-/* One that does: dropped, with one `error`, when the cap is reached. */
+/* One that does: dropped, with one `error`, when there was too much. */
 void run_output(struct run *r, enum task_event type, struct str data);
 /* `error` {"message","step"?}; step may be NULL. */
 __attribute__((format(printf, 3, 4))) void run_error(struct run *r, const char *step,

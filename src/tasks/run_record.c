@@ -17,14 +17,22 @@
 
 /* ---- events ---- */
 
-/* All that was handed over is in the ledger: the agent may go on. */
+static void mute(struct run *r)
+{
+    r->muted = true;
+    if (r->session)
+        acp_session_mute(r->session);
+}
+
+/* Once all that was handed over is in the ledger the agent may go on. */
 static void on_recorded(void *ctx, const struct ledger_answer *a, const struct error *e)
 {
     struct run *r = ctx;
 
-    (void)a;
     if (e)
         log_warn("task %s: an event could not be recorded: %s", r->id, e->msg);
+    else if (!a->yes && !r->muted)
+        mute(r); /* at the task's cap, for which the ledger made an `error` */
     if (--r->unanswered)
         return;
     r->pending = 0;
@@ -74,16 +82,15 @@ void run_output(struct run *r, enum task_event type, struct str data)
 {
     if (r->muted)
         return;
-    r->output += (int64_t)data.n;
-    if (r->output <= r->max_output) {
+    if (task_event_is_output(type))
+        r->output += (int64_t)data.n;
+    if (r->output / RUN_OUTPUT_TIMES < r->max_output) {
         run_event(r, type, data);
         return;
     }
-    r->muted = true;
-    run_error(r, NULL, "output cap: what comes after %lld bytes of output is not recorded",
-              (long long)r->max_output);
-    if (r->session)
-        acp_session_mute(r->session);
+    run_error(r, NULL, "output cap: what comes after %d times %lld bytes is not recorded",
+              RUN_OUTPUT_TIMES, (long long)r->max_output);
+    mute(r);
 }
 
 /* ---- text of stdout and stderr (TK-18) ---- */

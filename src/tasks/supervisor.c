@@ -195,6 +195,14 @@ void run_call_off(struct run *r)
     }
 }
 
+/* What the agent said before it was called off stands before the event that tells it. */
+static void say_all(struct run *r)
+{
+    run_flush_text(r);
+    if (r->session)
+        acp_session_flush(r->session);
+}
+
 static void put_reason(struct run *r, struct str reason)
 {
     auto_buf out = BUF(RUN_DATA_MAX + 6 * TASK_NOTE_MAX);
@@ -216,6 +224,7 @@ void run_cancel(struct run *r, struct str reason)
         return;
     }
     r->verdict = TASK_CANCELLED;
+    say_all(r);
     put_reason(r, reason);
     run_call_off(r);
 }
@@ -226,6 +235,7 @@ static void on_deadline(void *ctx)
 
     if (r->called_off || r->state >= RUN_ENDING)
         return;
+    say_all(r);
     run_error(r, NULL, "deadline: the task did not end within %d s", r->deadline_s);
     r->verdict = TASK_FAILED;
     run_call_off(r);

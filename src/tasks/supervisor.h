@@ -15,16 +15,16 @@
 #include "tasks/adapter.h"
 #include "tasks/ledger.h"
 
-#define RUN_CANCEL_MS   5000 /* session/cancel until SIGTERM (TK-21) */
-#define RUN_TERM_MS     3000 /* SIGTERM until SIGKILL */
-#define RUN_KILL_MS     2000 /* SIGKILL until "not provably empty" */
+#define RUN_CANCEL_MS   5000  /* session/cancel until SIGTERM (TK-21) */
+#define RUN_TERM_MS     3000  /* SIGTERM until SIGKILL */
+#define RUN_KILL_MS     2000  /* SIGKILL until "not provably empty" */
 #define RUN_SHUTDOWN_MS 12000 /* all tasks, in parallel (TK-22) */
 
 struct run_env {
     struct loop *loop;
     struct ledger *ledger;
-    const char *state_dir; /* worktrees (TK-19) */
-    const char *path;      /* PATH as it was when the process began */
+    const char *state_dir;           /* worktrees (TK-19) */
+    const char *path;                /* PATH as it was when the process began */
     int max_concurrent, min_free_mb; /* TK-24 */
 };
 
@@ -51,7 +51,7 @@ struct run_ops {
 };
 
 struct run_opts {
-    struct str id; /* the row is in the ledger, `created` */
+    struct str id;                /* the row is in the ledger, `created` */
     const struct task_plan *plan; /* copied */
     int priority;
     int deadline_s;        /* 0: none (TK-20); counted from the start of the process */
