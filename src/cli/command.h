@@ -35,7 +35,7 @@ enum word_kind {
     WORD_SHELL,
     WORD_DIR,
     WORD_DIRS,
-    WORD_ACTION, /* of `plugin` */
+    WORD_ACTION, /* one of command.actions */
 };
 
 struct args;
@@ -52,6 +52,7 @@ struct command {
     bool hidden;                  /* run by agents' files: in no list (CL-1) */
     bool server;                  /* has the command line of cli/servers.h */
     enum word_kind words;
+    const char *actions; /* of WORD_ACTION, separated by blanks */
     int (*run)(struct arena *a, const struct args *args);
 };
 
@@ -143,5 +144,8 @@ int cmd_fetch(struct arena *a, const struct args *args);
 int cmd_memory(struct arena *a, const struct args *args);
 int cmd_shell(struct arena *a, const struct args *args);
 int cmd_skills(struct arena *a, const struct args *args);
+int cmd_symm(struct arena *a, const struct args *args);
+int cmd_task(struct arena *a, const struct args *args);
+int cmd_task_owner(struct arena *a, const struct args *args);
 
 #endif

@@ -111,6 +111,39 @@ static const struct option shell_options[] = {
     { 0 },
 };
 
+static const struct option task_options[] = {
+    { .name = "--allow", .value = "KIND,...", .summary = "spawn: what the agent may do" },
+    { .name = "--model", .value = "M", .summary = "spawn: model of the agent" },
+    { .name = "--effort", .value = "E", .summary = "spawn: how hard it thinks" },
+    { .name = "--option",
+      .value = "NAME=VALUE",
+      .summary = "spawn: another option of the agent; repeatable" },
+    { .name = "--resume", .value = "SESSION", .summary = "spawn: go on with this session" },
+    { .name = "--worktree", .summary = "spawn: work in a new git worktree" },
+    { .name = "--deadline", .value = "SECONDS", .summary = "spawn: end it then" },
+    { .name = "--priority",
+      .value = "N",
+      .summary = "spawn: -10 to 10, when it waits for room" },
+    { .name = "--label", .value = "L", .summary = "spawn: repeatable; ls: only those with it" },
+    { .name = "--initiator", .value = "ID", .summary = "spawn: who asks; ls: only theirs" },
+    { .name = "--executor", .value = "ID", .summary = "spawn: who works" },
+    { .name = "--parent", .value = "ID", .summary = "spawn: the task that it belongs to" },
+    { .name = "--key", .value = "KEY", .summary = "spawn: once for this key and initiator" },
+    { .name = "--max-output", .value = "BYTES", .summary = "spawn: of events that are kept" },
+    { .name = "--follow", .summary = "spawn: show its events until it ends" },
+    { .name = "--wait", .summary = "spawn: the same without events" },
+    { .name = "--after", .value = "SEQ", .summary = "follow: only what came after this event" },
+    { .name = "--any", .summary = "wait: for one of them" },
+    { .name = "--timeout", .value = "SECONDS", .summary = "wait: no longer than this" },
+    { .name = "--status", .value = "S", .summary = "ls: only those" },
+    { .name = "--kind", .value = "K", .summary = "ls: acp, cli or agent" },
+    { .name = "--here", .summary = "ls: only those of this directory" },
+    { .name = "--limit", .value = "N", .summary = "ls: at most so many" },
+    { .name = "--note", .value = "TEXT", .summary = "resolve: why" },
+    { .name = "--reason", .value = "TEXT", .summary = "cancel: why" },
+    { 0 },
+};
+
 static const struct option skills_options[] = {
     { .name = "--user", .summary = "the skills of the user's home too" },
     { 0 },
@@ -242,6 +275,27 @@ static const char doctor_help[] =
 static const char doctor_example[] = "  symposium doctor\n"
                                      "  symposium doctor --json\n";
 
+static const char task_help[] =
+    "spawn AGENT PROMPT  start an agent on it (- reads the prompt from stdin); prints\n"
+    "                    the task's id. It runs on when this command ends\n"
+    "show ID             one task, with the agent's last message (also: get)\n"
+    "follow ID           its events, until it ends (also: events)\n"
+    "wait ID...          until all of them have ended\n"
+    "ls                  the tasks of this user, newest first (also: list)\n"
+    "resolve ID WORD     your judgement: accepted, rejected, needs_followup or\n"
+    "                    superseded\n"
+    "cancel ID           end it, with all of its processes\n"
+    "\n"
+    "The agent may do only what --allow names: read, edit, delete, move, search,\n"
+    "execute, think, fetch, other. --workspace is where it works, else the current\n"
+    "directory. With --follow, --wait, and for follow and wait, the exit status tells\n"
+    "how it ended: 0 succeeded, 1 failed, 3 cancelled. Ctrl-C ends the view alone.\n";
+
+static const char task_example[] =
+    "  symposium task spawn qwen \"Fix the test\" --allow edit,execute --follow\n"
+    "  symposium task ls --here\n"
+    "  symposium task resolve ID accepted --note \"works\"\n";
+
 static const char completion_example[] =
     "  source <(symposium completion bash)      # in ~/.bashrc\n"
     "  source <(symposium completion zsh)       # in ~/.zshrc, after compinit\n";
@@ -273,6 +327,11 @@ static const char shell_help[] =
     "The tool execute_command runs one program with its arguments, no shell, started\n"
     "in the DIRs. That is no sandbox: programs do what you may do, unless --sandbox\n"
     "keeps them from writing elsewhere and from the network.\n";
+
+static const char symm_help[] =
+    "Seven tools hand work to other coding agents, watch it and record a judgement;\n"
+    "all agents of a user share one list of tasks. At the end of input the tasks of\n"
+    "this process are ended. Started as 'symm-mcp' the program is this server.\n";
 
 static const char skills_help[] =
     "The skills of the workspace DIR (the current directory when absent), and with\n"
@@ -329,6 +388,7 @@ const struct command cli_commands[] = {
       .example = plugin_example,
       .options = plugin_options,
       .words = WORD_ACTION,
+      .actions = "sync list show validate",
       .run = cmd_plugin },
     { .name = "package-info",
       .alias = "crate-info",
@@ -359,6 +419,15 @@ const struct command cli_commands[] = {
       .example = exec_example,
       .words = WORD_FILE,
       .run = cmd_exec },
+    { .name = "task",
+      .summary = "hand work to another agent, watch it, judge it",
+      .usage = "task spawn AGENT PROMPT | ls | ACTION ID... [OPTION...]",
+      .help = task_help,
+      .example = task_example,
+      .options = task_options,
+      .words = WORD_ACTION,
+      .actions = "spawn show follow wait ls resolve cancel",
+      .run = cmd_task },
     { .name = "trust",
       .summary = "let this workspace's own manifests run programs",
       .usage = "trust [--show|--remove] [--yes]",
@@ -391,6 +460,19 @@ const struct command cli_commands[] = {
       .help = mcp_serve_help,
       .example = "  claude mcp add symposium -- symposium mcp-serve\n",
       .run = cmd_mcp_serve },
+    { .name = "symm",
+      .summary = "speak MCP on stdin and stdout: hand work to other agents",
+      .for_agents = true,
+      .usage = "symm",
+      .help = symm_help,
+      .example = "  claude mcp add tasks -- symposium symm\n",
+      .run = cmd_symm },
+    { .name = "task-owner",
+      .hidden = true,
+      .summary = "run one task, which stdin describes",
+      .usage = "task-owner",
+      .example = "  symposium task-owner < arguments.json\n",
+      .run = cmd_task_owner },
     { .name = "hook",
       .hidden = true,
       .summary = "answer one event of an agent for all plugins",

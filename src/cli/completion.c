@@ -58,7 +58,7 @@ static void put_bash_words(FILE *to, const struct command *c)
         fputs("bash zsh", to);
         break;
     case WORD_ACTION:
-        fputs("sync list show validate", to);
+        fputs(c->actions, to);
         break;
     case WORD_COMMAND:
         put_names(to);
@@ -163,7 +163,7 @@ static void put_zsh_options(FILE *to, const struct option *options)
     }
 }
 
-static const char *zsh_words(const struct command *c)
+static void put_zsh_words(FILE *to, const struct command *c)
 {
     static const char *const actions[] = {
         [WORD_NONE] = "",
@@ -172,11 +172,12 @@ static const char *zsh_words(const struct command *c)
         [WORD_SHELL] = " \\\n            '1:shell:(bash zsh)'",
         [WORD_DIR] = " \\\n            '1:directory:_files -/'",
         [WORD_DIRS] = " \\\n            '*:directory:_files -/'",
-        [WORD_ACTION] = (" \\\n            '1:action:(sync list show validate)'"
-                         " \\\n            '*:path:_files'"),
+        [WORD_ACTION] = " \\\n            '*:path:_files'",
     };
 
-    return actions[c->words];
+    if (c->actions)
+        fprintf(to, " \\\n            '1:action:(%s)'", c->actions);
+    fputs(actions[c->words], to);
 }
 
 static void put_zsh(FILE *to)
@@ -209,7 +210,8 @@ static void put_zsh(FILE *to)
         fprintf(to, "    %s) _arguments", c->name);
         put_zsh_options(to, c->options);
         put_zsh_options(to, c->server ? cli_server_globals : cli_globals);
-        fprintf(to, "%s ;;\n", zsh_words(c));
+        put_zsh_words(to, c);
+        fputs(" ;;\n", to);
     }
     fputs("    esac\n"
           "}\n"

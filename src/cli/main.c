@@ -24,6 +24,12 @@ static bool asks_version(char **argv)
     return false;
 }
 
+static int put_version(void)
+{
+    puts("symposium " SYM_VERSION);
+    return EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
     auto_arena a = ARENA;
@@ -34,10 +40,8 @@ static int run(int argc, char **argv)
 
     if (cli_is_servers(argc, argv))
         return cli_servers(&a, argc, argv);
-    if (asks_version(argv)) {
-        puts("symposium " SYM_VERSION);
-        return EXIT_OK;
-    }
+    if (asks_version(argv))
+        return put_version();
     at = args_command_at(argc, argv);
     if (at < argc && !cli_find(str_of(argv[at])))
         return subcommand_run(&a, argc, argv, at);
@@ -57,6 +61,23 @@ static int run(int argc, char **argv)
         return EXIT_OK;
     }
     return args.command->run(&a, &args);
+}
+
+/* `symm-mcp ...` is `symposium symm ...` (CL-3). */
+static int run_as(int argc, char **argv)
+{
+    auto_arena a = ARENA;
+    char **all;
+
+    if (!argc || strcmp(path_base(argv[0]), "symm-mcp") != 0)
+        return run(argc, argv);
+    if (asks_version(argv))
+        return put_version();
+    all = ARENA_ARRAY(&a, char *, (size_t)argc + 2);
+    all[0] = argv[0];
+    all[1] = arena_z(&a, STR("symm"));
+    memcpy(all + 2, argv + 1, (size_t)(argc - 1) * sizeof *all);
+    return run(argc + 1, all);
 }
 
 /* The reader of a pipe went away: it wants no more, and needs no message. */
@@ -106,5 +127,5 @@ int main(int argc, char **argv)
         argc--;
         argv++;
     }
-    return flush(run(argc, argv));
+    return flush(run_as(argc, argv));
 }
