@@ -35,7 +35,10 @@ struct acp_decision {
     const char *option_kind; /* "allow_once" or "reject_once"; NULL when cancelled */
 };
 
-/* `options` is the request's array. An option without a string optionId is skipped. */
+#define ACP_OPTIONS_MAX 64 /* a request with more is answered "cancelled" */
+
+/* `options` is the request's array. An option without a string optionId is skipped, and so is
+ * one whose id is another option's of another kind. */
 struct acp_decision acp_decide(yyjson_val *options, enum acp_kind kind, acp_allow allow);
 
 #endif

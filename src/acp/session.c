@@ -110,7 +110,7 @@ bool acp_call(struct acp_session *s, const char *method, const char *step, struc
     struct peer_call c = {
         .method = method,
         .params = params,
-        .timeout_ms = ACP_REQUEST_MS,
+        .timeout_ms = s->turn.request_ms,
     };
     auto_buf text = BUF(2 * ACP_TEXT_SHOWN);
     struct error e;
@@ -532,6 +532,7 @@ static void copy_turn(struct acp_session *s, const struct acp_turn *t)
         .allow = t->allow,
         .servers = copy_servers(a, t),
         .nservers = t->nservers,
+        .request_ms = t->request_ms > 0 ? t->request_ms : ACP_REQUEST_MS,
     };
 }
 

@@ -61,6 +61,7 @@ struct acp_turn {
     acp_allow allow;
     const struct acp_mcp_server *servers;
     size_t nservers;
+    int request_ms; /* instead of ACP_REQUEST_MS; 0: that */
 };
 
 /* The one event model. `data` is the JSON object that the ledger keeps (TK-16). */

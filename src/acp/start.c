@@ -14,7 +14,7 @@ void acp_begin(struct acp_session *s)
 {
     auto_buf params = BUF(4096);
     struct jw w = jw_to(&params);
-    struct peer_call c = { .method = "initialize", .timeout_ms = ACP_REQUEST_MS };
+    struct peer_call c = { .method = "initialize", .timeout_ms = s->turn.request_ms };
     struct error e;
 
     s->codec->put_initialize(&w);

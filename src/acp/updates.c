@@ -314,7 +314,7 @@ static bool is_replay(struct acp_session *s, enum acp_up up)
         s->replayed++;
         acp_settle_again(s);
     }
-    return is_history(up) || s->state <= ACP_OPENING;
+    return is_history(up) || (s->state <= ACP_OPENING && !s->opened.v);
 }
 
 /* Of our session, or of the one that is being opened and has no id yet. */

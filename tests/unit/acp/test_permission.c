@@ -34,6 +34,14 @@ static void a_permission_is_granted_once_to_the_kinds_allowed_and_never_for_good
         { "[{\"optionId\":\"R\",\"kind\":\"reject_always\"},"
           "{\"optionId\":\"a\",\"kind\":\"allow_once\"}]",
           ACP_EDIT, 0, NULL, NULL },
+        /* one id for two things: not once, and then not at all */
+        { "[{\"optionId\":\"x\",\"kind\":\"allow_once\"},"
+          "{\"optionId\":\"x\",\"kind\":\"allow_always\"}]",
+          ACP_EDIT, ALL, NULL, NULL },
+        { "[{\"optionId\":\"x\",\"kind\":\"allow_once\"},"
+          "{\"optionId\":\"y\",\"kind\":\"allow_once\"},"
+          "{\"optionId\":\"x\",\"kind\":\"allow_always\"}]",
+          ACP_EDIT, ALL, "y", "allow_once" },
         /* ACP-4: bad items are skipped */
         { "[7,null,{\"kind\":\"allow_once\"},{\"optionId\":1,\"kind\":\"allow_once\"},"
           "{\"optionId\":\"b\",\"kind\":\"allow_once\"}]",
@@ -56,6 +64,19 @@ static void a_permission_is_granted_once_to_the_kinds_allowed_and_never_for_good
     assert_false(acp_decide(NULL, ACP_READ, ALL).selected);
 }
 
+static void a_request_with_too_many_options_is_answered_cancelled(void **state)
+{
+    auto_buf text = BUF(64 << 10);
+    auto_json j = { 0 };
+
+    buf_addz(&text, "[{\"optionId\":\"a\",\"kind\":\"allow_once\"}");
+    for (int i = 0; i < ACP_OPTIONS_MAX; i++)
+        buf_addz(&text, ",{\"optionId\":\"a\",\"kind\":\"allow_once\"}");
+    buf_addz(&text, "]");
+    assert_true(json_parse(&j, buf_str(&text), NULL));
+    assert_false(acp_decide(j.root, ACP_READ, ALL).selected);
+}
+
 static void each_kind_of_tool_has_its_word_and_any_other_word_is_other(void **state)
 {
     enum acp_kind k;
@@ -74,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_permission_is_granted_once_to_the_kinds_allowed_and_never_for_good),
+        cmocka_unit_test(a_request_with_too_many_options_is_answered_cancelled),
         cmocka_unit_test(each_kind_of_tool_has_its_word_and_any_other_word_is_other),
     };
 

@@ -211,6 +211,29 @@ static void the_end_of_the_agent_fails_the_step_it_was_at(void **state)
     PLAY(&plain, TO_NEW, { LONG }, { FAILS, "new_session", "more than 16777216 bytes" });
 }
 
+/* TK-20: each request before the prompt has its deadline; the prompt has none. */
+static void a_request_that_is_not_answered_fails_the_step_by_name(void **state)
+{
+    const struct acp_setting pin = { "pin", ACP_MODE, NULL, "ask" };
+    const struct acp_turn t = { .request_ms = 30, .settings = &pin, .nsettings = 1 };
+    const struct acp_turn old = { .request_ms = 30, .resume = "s1" };
+
+    PLAY(&t, { GOT, "initialize" }, { WAIT, .n = 60 },
+         { FAILS, "initialize", "no answer to 'initialize' within 30 ms" });
+    PLAY(&t, TO_NEW, { WAIT, .n = 60 }, { FAILS, "new_session", "no answer to 'session/new'" });
+    PLAY(&old, { GOT, "initialize" },
+         { ANSWER, "{\"protocolVersion\":1,\"agentCapabilities\":{\"loadSession\":true}}" },
+         { GOT, "session/load" }, { WAIT, .n = 60 },
+         { FAILS, "load_session", "session 's1': no answer to 'session/load'" });
+    PLAY(&t, TO_NEW,
+         { ANSWER, "{\"sessionId\":\"s1\",\"modes\":{\"availableModes\":[{\"id\":\"ask\"}]}}" },
+         { EVENT, "session" }, { GOT, "session/set_mode" }, { WAIT, .n = 60 },
+         { FAILS, "pin", "'mode' = 'ask': no answer to 'session/set_mode' within 30 ms" },
+         { ANSWER, "{}" }, { NOTHING });
+    PLAY(&(const struct acp_turn){ .request_ms = 30 }, TO_PROMPT, { WAIT, .n = 100 },
+         { NOTHING }, TO_END);
+}
+
 /* ACP-11: `$/cancel_request` for what we no longer wait for. */
 static void a_cancel_before_the_prompt_fails_the_session_at_once(void **state)
 {
@@ -291,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_session_that_needs_a_login_says_which),
         cmocka_unit_test(an_error_of_the_agent_is_told_in_its_own_words),
         cmocka_unit_test(the_end_of_the_agent_fails_the_step_it_was_at),
+        cmocka_unit_test(a_request_that_is_not_answered_fails_the_step_by_name),
         cmocka_unit_test(a_cancel_before_the_prompt_fails_the_session_at_once),
         cmocka_unit_test(an_agent_that_cannot_be_reached_is_told_from_the_loop),
     };
