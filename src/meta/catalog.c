@@ -39,14 +39,10 @@ static struct str global_base(struct arena *a, struct str name)
     char *p = arena_alloc(a, name.n + 2);
     size_t n = 0;
 
-    if (!name.n || (name.p[0] >= '0' && name.p[0] <= '9'))
+    if (!name.n || ascii_digit(name.p[0]))
         p[n++] = '_';
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-        bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-
-        p[n++] = alnum ? c : '_';
-    }
+    for (size_t i = 0; i < name.n; i++)
+        p[n++] = ascii_alnum(name.p[i]) ? name.p[i] : '_';
     return (struct str){ p, n };
 }
 

@@ -26,11 +26,6 @@ static const double weights[COLUMNS] = { 3, 1, 1 };
 
 typedef void (*word_fn)(void *ctx, struct str word);
 
-static bool is_ascii_word(uint32_t c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Outside ASCII everything counts as a letter but punctuation, symbols and spaces. */
 static bool is_word_char(uint32_t c)
 {
@@ -45,7 +40,7 @@ static bool is_word_char(uint32_t c)
     };
 
     if (c < 0x80)
-        return is_ascii_word(c);
+        return ascii_alnum((int)c);
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         if (c >= marks[i].from && c <= marks[i].to)
             return false;
@@ -104,7 +99,7 @@ static size_t small_run(struct str text)
 
 static bool ends_word(struct str text, size_t at)
 {
-    return at == text.n || ((unsigned char)text.p[at] < 0x80 && !is_ascii_word(text.p[at]));
+    return at == text.n || ((unsigned char)text.p[at] < 0x80 && !ascii_alnum(text.p[at]));
 }
 
 /*

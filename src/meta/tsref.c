@@ -28,31 +28,17 @@ static void note_anchors(struct tsref *r, yyjson_val *v)
         note_anchors(r, it.val);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* One pointer segment with %XX, then ~1 and ~0 decoded (RFC 6901 section 6). */
 static struct str decoded(struct arena *a, struct str s)
 {
     char *p = arena_alloc(a, s.n + 1);
     size_t n = 0, m = 0;
 
-    for (size_t i = 0; i < s.n; i++) {
-        int hi = s.p[i] == '%' && i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
-        int lo = hi >= 0 ? hex_digit(s.p[i + 2]) : -1;
+    while (s.n) {
+        int byte = str_percent(s);
 
-        if (lo >= 0) {
-            p[n++] = (char)(hi << 4 | lo);
-            i += 2;
-        } else {
-            p[n++] = s.p[i];
-        }
+        p[n++] = byte >= 0 ? (char)byte : s.p[0];
+        s = str_from(s, byte >= 0 ? 3 : 1);
     }
     for (size_t i = 0; i < n; i++) {
         if (p[i] == '~' && i + 1 < n && (p[i + 1] == '0' || p[i + 1] == '1'))
