@@ -5,9 +5,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { bin, node, root, run, toml } from './harness.mjs';
+import { bin, node, root, run, sanitized, toml } from './harness.mjs';
 
 const pm = path.join(root, 'tests/peers/pm.mjs');
+
+/**
+ * A real agent's program, as tools/agents installs it (`./dev test`: qwen and opencode; --slow: all that tests ask for), and why a
+ * test that needs it is to be skipped: false when it is there.
+ */
+export const realAgents = process.env.SYMPOSIUM_REAL_AGENTS ?? path.join(root, '.build/agents');
+export const realAgent = name => path.join(realAgents, 'node_modules/.bin', name);
+export const noAgent = name => !fs.existsSync(realAgent(name)) ? `${name} is not installed ('tools/agents ${name}' does it)`
+    : sanitized && !process.env.TEST_SLOW && 'real agents meet the release build, and every build in the slow suite';
 
 /** config.toml: these agents, package managers (scripts of tests/peers/pm.mjs, see catalog()), [plugins], and more text. */
 export function configure(place, { agents = [], pms = [], plugins = {}, top = {}, more = '' } = {}) {

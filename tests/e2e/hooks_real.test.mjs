@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The real agents call our hooks, hear what they say and obey (HK-1, HK-4). Each runs headless against a model of ours on loopback.
-// Skipped unless SYMPOSIUM_REAL_AGENTS names a directory where they are installed:
-//
-//   npm install --prefix DIR @anthropic-ai/claude-code @openai/codex @google/gemini-cli @github/copilot
+// `./dev test --slow` installs them (tools/agents).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { bin, root, run, scenario, toml } from './harness.mjs';
-import { configure, symposium } from './agents.mjs';
+import { configure, noAgent, realAgent, symposium } from './agents.mjs';
 
-const dir = process.env.SYMPOSIUM_REAL_AGENTS;
 const shared = path.dirname(process.env.SYMPOSIUM_SHARED ?? path.join(root, '../shared/data'));
 const model = path.join(shared, 'bench/acp-real/fake-llm.mjs');
 
@@ -65,8 +62,7 @@ name = "fake"\nbase_url = "${url}/v1"\nenv_key = "OPENAI_API_KEY"\nwire_api = "r
 };
 
 for (const [name, agent] of Object.entries(agents)) {
-    const program = dir && path.join(dir, 'node_modules/.bin', name);
-    const skip = !dir ? 'SYMPOSIUM_REAL_AGENTS is not set' : !fs.existsSync(program) ? `${name} is not installed there` : !fs.existsSync(model) && 'there is no ../shared/bench';
+    const skip = noAgent(name) || (!fs.existsSync(model) && 'there is no ../shared/bench');
     scenario(`HK-1 HK-4: the real ${name} runs our hooks at its events, passes their contexts on and obeys their denial`, { skip, secret: false }, async place => {
         const llm = await startModel();
         try {
@@ -90,7 +86,7 @@ for (const [name, agent] of Object.entries(agents)) {
                 fs.rmSync(place.path('trace.jsonl'), { force: true });
                 llm.sent();
                 const [tool, args] = agent.tool(made);
-                const r = await run(place, [...agent.args, `TOOL:${tool}:${JSON.stringify(args)}`], { program, env, ms: 120000 });
+                const r = await run(place, [...agent.args, `TOOL:${tool}:${JSON.stringify(args)}`], { program: realAgent(name), env, ms: 120000 });
                 const calls = place.lines('trace.jsonl').map(l => JSON.parse(l)), sent = llm.sent();
                 const told = `${r.out}\n${r.err}\n${calls.map(c => `${c.event} ${c.output}`).join('\n')}`;
                 assert.equal(fs.existsSync(made), !deny, told);
