@@ -23,6 +23,13 @@
 
 /* ---- where it is ---- */
 
+static bool taken_for_network;
+
+void db_take_for_network(bool always)
+{
+    taken_for_network = always;
+}
+
 /* linux/magic.h has not all of them. FUSE is among them: what is behind it, and whether memory
  * is shared there, nobody can tell. */
 bool db_is_network(long fs_type)
@@ -68,7 +75,7 @@ static bool check_dir(struct db *d, struct error *e)
                          (unsigned)st.st_uid);
     if ((st.st_mode & 077) && fchmod(fd, 0700) != 0)
         return error_set(e, ERR_SYS, "chmod '%s'", d->dir);
-    d->network = fstatfs(fd, &fs) == 0 && db_is_network((long)fs.f_type);
+    d->network = taken_for_network || (fstatfs(fd, &fs) == 0 && db_is_network((long)fs.f_type));
     return true;
 }
 

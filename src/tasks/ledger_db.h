@@ -86,6 +86,7 @@ void db_close(struct db *d);
 
 /* NFS and the like, by statfs(2)'s type. */
 bool db_is_network(long fs_type);
+void db_take_for_network(bool always); /* for tests: whatever the type */
 
 /* ---- statements ---- */
 

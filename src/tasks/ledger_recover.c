@@ -152,12 +152,17 @@ static bool bury(struct db *d, const struct owner *o, struct error *e)
     return ok;
 }
 
-struct owners {
-    struct owner *v;
+struct other {
+    struct owner owner;
+    bool has_tasks; /* that have not ended */
+};
+
+struct others {
+    struct other *v;
     size_t n, cap;
 };
 
-static bool list_others(struct db *d, struct owners *ret, struct error *e)
+static bool list_others(struct db *d, struct others *ret, struct error *e)
 {
     sqlite3_stmt *s = db_sql(d, SQL_OWNER_OTHERS, e);
     int rc;
@@ -165,8 +170,12 @@ static bool list_others(struct db *d, struct owners *ret, struct error *e)
     if (!s)
         return false;
     db_bind_str(s, 1, str_of(d->self.uuid));
-    while ((rc = db_step(d, s, "list owners", e)) > 0)
-        read_owner(s, &VEC_PUSH(ret));
+    while ((rc = db_step(d, s, "list owners", e)) > 0) {
+        struct other *o = &VEC_PUSH(ret);
+
+        o->has_tasks = sqlite3_column_int64(s, 1) > 0;
+        read_owner(s, &o->owner);
+    }
     return rc == 0;
 }
 
@@ -175,26 +184,32 @@ static bool counts(void *ctx, const char *uuid)
     return has_tasks(ctx, uuid);
 }
 
+/* One that died between two tasks has left its row and its file only. */
+static bool look_after(struct db *d, const struct other *o, bool *ret_others, struct error *e)
+{
+    int lock = owner_take(d->owners, &o->owner);
+
+    if (lock < 0) {
+        *ret_others |= o->has_tasks;
+        return true;
+    }
+    if (!bury(d, &o->owner, e)) {
+        close(lock);
+        return false;
+    }
+    owner_unlock(d->owners, o->owner.uuid, lock);
+    return true;
+}
+
 bool rows_recover(void *db, bool *ret_others, struct error *e)
 {
     struct db *d = db;
-    struct owners all = { 0 };
+    struct others all = { 0 };
     bool ok = list_others(d, &all, e);
 
     *ret_others = false;
-    for (size_t i = 0; i < all.n && ok; i++) {
-        int lock = owner_take(d->owners, &all.v[i]);
-
-        if (lock < 0) {
-            *ret_others = true;
-            continue;
-        }
-        ok = bury(d, &all.v[i], e);
-        if (ok)
-            owner_unlock(d->owners, all.v[i].uuid, lock);
-        else
-            close(lock);
-    }
+    for (size_t i = 0; i < all.n && ok; i++)
+        ok = look_after(d, &all.v[i], ret_others, e);
     free(all.v);
     if (ok && !d->swept)
         owner_sweep(d->owners, counts, d);

@@ -124,9 +124,11 @@ const char *const ledger_sql[SQL_COUNT] = {
     [SQL_OWNER_DELETE] = "DELETE FROM owner WHERE uuid = ?1",
     [SQL_OWNER_HAS_TASKS] = "SELECT count(*) FROM task WHERE owner = ?1 AND status < 3",
     [SQL_OWNER_OTHERS] =
-        "SELECT DISTINCT t.owner, 0, o.pid, o.pid_start, o.boot_id, o.pidns"
-        " FROM task t LEFT JOIN owner o ON o.uuid = t.owner"
-        " WHERE t.status < 3 AND t.owner <> ?1",
+        "SELECT uuid, (SELECT count(*) FROM task WHERE owner = uuid AND status < 3),"
+        " pid, pid_start, boot_id, pidns FROM owner WHERE uuid <> ?1"
+        " UNION ALL SELECT owner, count(*), 0, 0, '', 0 FROM task"
+        " WHERE status < 3 AND owner <> ?1 AND owner NOT IN (SELECT uuid FROM owner)"
+        " GROUP BY owner",
     [SQL_OWNER_TASKS] =
         "SELECT id, status, pid, pid_start, keeper, keeper_start FROM task"
         " WHERE owner = ?1 AND status < 3",

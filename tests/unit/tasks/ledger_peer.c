@@ -25,8 +25,8 @@
 #include "tasks/ledger.h"
 #include "tasks/ledger_sqlite.h"
 
-#define EVENTS_PER_TASK 60
-#define OPEN_APPENDS    8
+#define EVENTS_PER_TASK 200
+#define OPEN_APPENDS    20
 
 static struct loop *loop;
 static struct ledger *ledger;
@@ -201,7 +201,7 @@ static void send_more(void)
 
     while (work.sent < EVENTS_PER_TASK && work.sent - work.got < OPEN_APPENDS) {
         snprintf(data, sizeof data, "{\"text\":\"%d\"}", work.sent);
-        ledger_append(ledger, str_of(work.id), types[work.sent / 5 % ARRAY_LEN(types)],
+        ledger_append(ledger, str_of(work.id), types[work.sent % ARRAY_LEN(types)],
                       str_of(data), on_event, NULL);
         work.sent++;
     }
