@@ -93,8 +93,9 @@ struct row {
     enum paint paint; /* of the status */
 };
 
-static const char *const headings[COLUMNS] = { "ID",         "AGENT", "STATUS",
-                                               "RESOLUTION", "AGE",   "WORKSPACE" };
+/* From the left, by what people need most: what finds no room is left out from the right. */
+static const char *const headings[COLUMNS] = { "ID",         "STATUS", "AGENT",
+                                               "RESOLUTION", "AGE",    "WORKSPACE" };
 
 static size_t chars(const struct buf *b)
 {
@@ -107,7 +108,7 @@ static size_t chars(const struct buf *b)
 
 static void fill_row(struct row *r, yyjson_val *task, int64_t now_ms)
 {
-    static const char *const keys[] = { "task_id", "agent", "status", "resolution" };
+    static const char *const keys[] = { "task_id", "status", "agent", "resolution" };
 
     for (size_t i = 0; i < COLUMNS; i++)
         r->cell[i] = BUF((size_t)64 << 10);
@@ -139,7 +140,7 @@ static void put_row(struct buf *out, const struct row *r, const size_t *width, s
             put_workspace(out, buf_str(&r->cell[i]), room, have);
             continue;
         }
-        paint(out, i == 2 ? r->paint : PAINT_OFF);
+        paint(out, i == 1 ? r->paint : PAINT_OFF);
         buf_add(out, buf_str(&r->cell[i]));
         paint(out, PAINT_OFF);
         if (i + 1 < columns)
@@ -148,10 +149,36 @@ static void put_row(struct buf *out, const struct row *r, const size_t *width, s
     buf_addc(out, '\n');
 }
 
+static void measure(const struct row *rows, size_t n, size_t *widths)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < COLUMNS; c++)
+            if (chars(&rows[i].cell[c]) > widths[c])
+                widths[c] = chars(&rows[i].cell[c]);
+}
+
+/* How many columns fit, the last one cut to *room (0: not cut). */
+static size_t fit(const size_t *widths, size_t width, size_t *room)
+{
+    size_t used = 0, columns = COLUMNS;
+
+    *room = 0;
+    for (size_t c = 0; c < COLUMNS - 1; c++)
+        used += widths[c] + 2;
+    if (!width)
+        return columns;
+    if (used + WORKSPACE_MIN <= width) {
+        *room = width - used;
+        return columns;
+    }
+    for (columns--, used -= 2; columns > 1 && used > width; columns--)
+        used -= widths[columns - 1] + 2;
+    return columns;
+}
+
 void task_put_table(struct buf *out, yyjson_val *tasks, int64_t now_ms, size_t width)
 {
-    size_t n = json_len(tasks) + 1, used = 0, columns = COLUMNS, room = 0;
-    size_t widths[COLUMNS] = { 0 };
+    size_t n = json_len(tasks) + 1, widths[COLUMNS] = { 0 }, columns, room;
     struct row *rows = mem_alloc(n * sizeof *rows);
 
     for (size_t i = 0; i < COLUMNS; i++) {
@@ -160,16 +187,8 @@ void task_put_table(struct buf *out, yyjson_val *tasks, int64_t now_ms, size_t w
     }
     for (struct json_iter it = json_iter(tasks); json_next(&it);)
         fill_row(&rows[it.i], it.val, now_ms);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < COLUMNS; c++)
-            if (chars(&rows[i].cell[c]) > widths[c])
-                widths[c] = chars(&rows[i].cell[c]);
-    for (size_t c = 0; c < COLUMNS - 1; c++)
-        used += widths[c] + 2;
-    if (width && width < used + WORKSPACE_MIN)
-        columns--;
-    else if (width)
-        room = width - used;
+    measure(rows, n, widths);
+    columns = fit(widths, width, &room);
     for (size_t i = 0; i < n; i++)
         put_row(out, &rows[i], widths, columns, room);
     for (size_t i = 0; i < n; i++)

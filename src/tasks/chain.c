@@ -132,6 +132,15 @@ static void finish(struct chain_check *c, const struct error *e)
     done(ctx, buf_z(&chain), e ? &copy : NULL);
 }
 
+/* Of whatever kind: it is not the request that is wrong. */
+static void fail(struct chain_check *c, const struct error *e)
+{
+    struct error copy = *e;
+
+    copy.kind = ERR_CLOSED;
+    finish(c, &copy);
+}
+
 static void look_at_next(struct chain_check *c);
 
 static void on_ancestor(void *ctx, const struct ledger_answer *a, const struct error *e)
@@ -141,7 +150,7 @@ static void on_ancestor(void *ctx, const struct ledger_answer *a, const struct e
     struct error why;
 
     if (e && e->kind != ERR_NOT_FOUND) {
-        finish(c, e);
+        fail(c, e);
         return;
     }
     if (t && str_eq(t->agent, c->agent) && str_eq(t->workspace, c->workspace) &&
@@ -180,7 +189,7 @@ static void on_running(void *ctx, const struct task_running *v, size_t n, const 
     struct error why;
 
     if (e) {
-        finish(c, e);
+        fail(c, e);
         return;
     }
     chain_walk(&c->above, "/proc", getpid(), v, n);

@@ -169,17 +169,33 @@ static void on_asked(void *ctx, const struct ledger_answer *a, const struct erro
     look(o);
 }
 
-/* Its owner sees this (TK-4). */
+static void put_reason(struct buf *out, struct str reason)
+{
+    struct jw w = jw_to(out);
+
+    jw_obj(&w);
+    if (reason.n)
+        jw_kstr(&w, "reason", reason);
+    jw_end(&w);
+}
+
+/* Its owner sees this (TK-4), and the event that tells why stands already. */
 static void ask_owner(struct op *o, enum task_status status)
 {
     struct cancelling *c = o->own;
+    auto_buf data = BUF(8 * SERVICE_REASON_MAX);
+    struct task_event_row event = { .type = TASK_EV_CANCELLED };
     const struct task_change change = {
         .id = c->args.id,
         .from = 1u << status,
         .to = status,
         .set.cancel_requested = true,
+        .events = &event,
+        .nevents = 1,
     };
 
+    put_reason(&data, c->args.reason);
+    event.data = buf_str(&data);
     c->asking = true;
     ledger_change(o->s->ledger, &change, on_asked, o);
 }

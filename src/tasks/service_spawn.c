@@ -255,7 +255,7 @@ static void on_chain(void *ctx, const char *chain, const struct error *e)
     struct error why;
 
     sp->chain = NULL;
-    if (e && e->kind == ERR_INVALID) {
+    if (e && e->kind != ERR_CLOSED) {
         op_refuse_error(o, e);
         return;
     }

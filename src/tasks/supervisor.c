@@ -72,6 +72,8 @@ struct run *run_find(const struct runs *all, struct str id)
     return NULL;
 }
 
+static void call_off(struct run *r, const struct str *reason);
+
 /* TK-4: another process asked for it in the ledger. */
 static void on_cancels(void *ctx, const struct ledger_answer *a, const struct error *e)
 {
@@ -82,7 +84,7 @@ static void on_cancels(void *ctx, const struct ledger_answer *a, const struct er
         struct run *r = run_find(all, a->tasks[i].id);
 
         if (r)
-            run_cancel(r, (struct str){ 0 });
+            call_off(r, NULL); /* who asked has written the event */
     }
 }
 
@@ -215,7 +217,8 @@ static void put_reason(struct run *r, struct str reason)
     run_event(r, TASK_EV_CANCELLED, buf_str(&out));
 }
 
-void run_cancel(struct run *r, struct str reason)
+/* `reason` NULL: no event. */
+static void call_off(struct run *r, const struct str *reason)
 {
     if (r->called_off || r->state >= RUN_RECORDING)
         return;
@@ -225,8 +228,14 @@ void run_cancel(struct run *r, struct str reason)
     }
     r->verdict = TASK_CANCELLED;
     say_all(r);
-    put_reason(r, reason);
+    if (reason)
+        put_reason(r, *reason);
     run_call_off(r);
+}
+
+void run_cancel(struct run *r, struct str reason)
+{
+    call_off(r, &reason);
 }
 
 static void on_deadline(void *ctx)

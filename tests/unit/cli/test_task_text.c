@@ -45,18 +45,21 @@ static void the_table_fits_the_terminal(void **state)
         const char *in, *out;
     } rows[] = {
         { 0, "[" TASK("qwen", "running", "null", "/home/u/a/long/way/down/project") "]",
-          "ID                                    AGENT  STATUS   RESOLUTION  AGE  "
+          "ID                                    STATUS   AGENT  RESOLUTION  AGE  "
           "WORKSPACE\n" ID
-          "  qwen   running              60m  /home/u/a/long/way/down/project\n" },
+          "  running  qwen               60m  /home/u/a/long/way/down/project\n" },
         { 100, "[" TASK("qwen", "running", "null", "/home/u/a/long/way/down/project") "]",
-          "ID                                    AGENT  STATUS   RESOLUTION  AGE  "
-          "WORKSPACE\n" ID "  qwen   running              60m  .../u/a/long/way/down/project\n" },
+          "ID                                    STATUS   AGENT  RESOLUTION  AGE  "
+          "WORKSPACE\n" ID
+          "  running  qwen               60m  .../u/a/long/way/down/project\n" },
         { 72, "[" TASK("qwen", "succeeded", "\"accepted\"", "/w") "]",
-          "ID                                    AGENT  STATUS     RESOLUTION  AGE\n" ID
-          "  qwen   succeeded  accepted    60m\n" },
+          "ID                                    STATUS     AGENT  RESOLUTION  AGE\n" ID
+          "  succeeded  qwen   accepted    60m\n" },
+        { 55, "[" TASK("qwen", "succeeded", "\"accepted\"", "/w") "]",
+          "ID                                    STATUS     AGENT\n" ID "  succeeded  qwen\n" },
         { 0, "[" TASK("a\\u001b[2Jb", "failed", "null", "/w\\nx") "]",
-          "ID                                    AGENT  STATUS  RESOLUTION  AGE  WORKSPACE\n" ID
-          "  ab     failed              60m  /w x\n" },
+          "ID                                    STATUS  AGENT  RESOLUTION  AGE  WORKSPACE\n" ID
+          "  failed  ab                 60m  /w x\n" },
     };
 
     (void)state;
