@@ -552,7 +552,7 @@ export class Server extends Session {
 
     checkOutput() {
         for (const { m, text, asked } of this.messages) {
-            const out = m.result && !m.result.isError && this.tools.get(asked?.tool)?.outputSchema;
+            const out = m.result && !m.result.isError && m.result.resultType !== 'task' && this.tools.get(asked?.tool)?.outputSchema;
             const why = out && (m.result.structuredContent === undefined ? 'no structuredContent' : valueProblem(out, m.result.structuredContent));
             if (why) this.problems.push(`${asked.tool}: against its outputSchema: ${why}`);
             if (Buffer.byteLength(text) > ANSWER_MAX) this.problems.push(`${asked?.method}: a line over 9.5 MiB (SV-30)`);

@@ -74,14 +74,26 @@ const EXTENSION_RESULTS = {
     'skills/get': { type: 'object', required: ['skill', 'ttlMs', 'cacheScope'], properties: { skill: SKILL, ...CACHEABLE } },
 };
 
+// A handle in place of a result (mcp.md 7.2): the schema of the tasks extension, flat.
+const HANDLE = {
+    type: 'object', required: ['resultType', 'taskId', 'status', 'createdAt', 'lastUpdatedAt', 'ttlMs'],
+    not: { anyOf: [{ required: ['content'] }, { required: ['structuredContent'] }, { required: ['task'] }, { required: ['requestState'] }] },
+    properties: {
+        taskId: { type: 'string', minLength: 16 }, ttlMs: { type: ['integer', 'null'] }, pollIntervalMs: { type: 'integer', minimum: 1 },
+        status: { enum: ['working', 'input_required', 'completed', 'failed', 'cancelled'] }, statusMessage: { type: 'string' },
+        createdAt: { type: 'string', format: 'date-time' }, lastUpdatedAt: { type: 'string', format: 'date-time' },
+    },
+};
+
 function extensionProblem(revision, method, result) {
     const { ajv } = schemaOf(revision);
-    const validate = ajv.getSchema(method) ?? ajv.addSchema(EXTENSION_RESULTS[method], method).getSchema(method);
+    const validate = ajv.getSchema(method) ?? ajv.addSchema(EXTENSION_RESULTS[method] ?? HANDLE, method).getSchema(method);
     return validate(result) ? undefined : `${method}: ${ajv.errorsText(validate.errors)}`;
 }
 
 function bodyProblem(revision, method, result) {
     if (EXTENSION_RESULTS[method]) return extensionProblem(revision, method, result);
+    if (revision === '2026-07-28' && method === 'tools/call' && result?.resultType === 'task') return extensionProblem(revision, 'a handle', result);
     return RESULTS[method] ? problem(revision, RESULTS[method], result) : undefined;
 }
 
