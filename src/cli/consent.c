@@ -65,6 +65,22 @@ bool consent_find(struct consent *ret, struct arena *a, const struct dirs *dirs,
     return true;
 }
 
+void consent_add_packages(struct consent *c, struct arena *a, const struct resolution *res)
+{
+    for (size_t i = 0; i < res->plugins.n; i++) {
+        const struct plugin_status *st = &res->plugins.v[i];
+
+        if (st->state == PLUGIN_ACTIVE && enablement_asks(c->workspace.root, st) &&
+            plugin_runs_programs(st->plugin))
+            ARENA_PUSH(a, &c->plugins) = st->plugin;
+    }
+}
+
+struct str consent_place(const struct plugin *p)
+{
+    return p->manifest_path.n ? p->manifest_path : p->dir;
+}
+
 bool consent_given(const struct consent *c, const struct plugin *p)
 {
     return c->config.trust_workspace_always ||
@@ -89,7 +105,7 @@ bool consent_set(struct arena *a, const struct dirs *dirs, const struct consent 
     for (size_t i = 0; trusted && i < c->plugins.n; i++)
         ARENA_PUSH(a, &list) =
             (struct trust_entry){ .root = c->workspace.root,
-                                  .manifest = c->plugins.v[i]->manifest_path,
+                                  .manifest = consent_place(c->plugins.v[i]),
                                   .sha256 = c->plugins.v[i]->manifest_sha256 };
     for (size_t i = 0; !trusted && i < c->trust->n; i++)
         if (str_eq(c->trust->v[i].root, c->workspace.root))
@@ -234,7 +250,7 @@ static void show_one(FILE *f, struct arena *a, const struct consent *c, const st
 
     consent_lines(a, p, &lines);
     fputs(out_paint(f, PAINT_BOLD), f);
-    out_put_words(f, p->manifest_path);
+    out_put_words(f, consent_place(p));
     fprintf(f, "%s%s\n", out_paint(f, PAINT_OFF), consent_given(c, p) ? " (trusted)" : "");
     for (size_t i = 0; i < lines.n; i++) {
         auto_buf clean = BUF(4 * LINE_MAX_BYTES);
@@ -246,7 +262,7 @@ static void show_one(FILE *f, struct arena *a, const struct consent *c, const st
 
 void consent_show(FILE *f, struct arena *a, const struct consent *c, bool all)
 {
-    fputs("What this workspace's own manifests may run:\n\n", f);
+    fputs("What this workspace may run:\n\n", f);
     for (size_t i = 0; i < c->plugins.n; i++)
         if (all || !consent_given(c, c->plugins.v[i]))
             show_one(f, a, c, c->plugins.v[i]);

@@ -10,7 +10,8 @@
 
 #include "plugins/enablement.h"
 
-/* A workspace with those of its manifests that would run a program. Memory: the arena's. */
+/* A workspace with those of its manifests, and of packages that lie in it, that would run a
+ * program. Memory: the arena's. */
 struct consent {
     struct workspace workspace;
     struct config config;
@@ -21,6 +22,10 @@ struct consent {
 /* False: *e says why the workspace could not be read. */
 bool consent_find(struct consent *ret, struct arena *a, const struct dirs *dirs,
                   const char *start_dir, struct error *e);
+/* Adds the packages of the resolution that enablement_asks() about; they stay its own. */
+void consent_add_packages(struct consent *c, struct arena *a, const struct resolution *res);
+/* What a person sees of it: its manifest, of a package its directory. */
+struct str consent_place(const struct plugin *p);
 bool consent_given(const struct consent *c, const struct plugin *p);
 size_t consent_missing(const struct consent *c);
 

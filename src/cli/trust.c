@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "cli/command.h"
+#include "base/mem.h"
 #include "cli/consent.h"
+#include "cli/errand.h"
 #include "cli/output.h"
+#include "pm/resolving.h"
+
+struct trust_command {
+    struct errand *errand;
+    struct resolving *resolving;
+    struct resolution *res; /* owns the plugins of packages in `consent` */
+    struct consent consent;
+};
 
 static void put_manifest(struct arena *a, struct report *r, const struct plugin *p,
                          bool trusted)
@@ -10,7 +19,7 @@ static void put_manifest(struct arena *a, struct report *r, const struct plugin 
     struct strs lines = { 0 };
 
     consent_lines(a, p, &lines);
-    jw_kstr(w, "path", p->manifest_path);
+    jw_kstr(w, "path", consent_place(p));
     jw_kstr(w, "sha256", p->manifest_sha256);
     jw_kbool(w, "trusted", trusted);
     jw_key(w, "runs");
@@ -92,12 +101,62 @@ static int nothing_to_do(struct arena *a, const struct consent *c)
     return cli.json ? report(a, c, false) : EXIT_OK;
 }
 
-int cmd_trust(struct arena *a, const struct args *args)
+/* ---- what there is to consent to ---- */
+
+static void on_resolved(void *ctx, struct resolution *res)
+{
+    struct trust_command *t = ctx;
+
+    t->resolving = NULL;
+    t->res = res;
+    consent_add_packages(&t->consent, t->errand->a, res);
+    errand_end(t->errand, EXIT_OK);
+}
+
+/* The consent is given behind the loop, where Ctrl-C at the question ends us. */
+static void begin(struct errand *e, void *ctx)
+{
+    struct trust_command *t = ctx;
+    struct resolving_opts o = { .dirs = e->dirs, .start_dir = e->start_dir, .pms = e->pms };
+    struct error why;
+
+    t->errand = e;
+    if (!consent_find(&t->consent, e->a, e->dirs, e->start_dir, &why)) {
+        errand_end(e, cli_fail(EXIT_FAILED, "%s", why.msg));
+        return;
+    }
+    if (args_has(e->args, "--remove")) {
+        errand_end(e, EXIT_OK);
+        return;
+    }
+    t->resolving = resolving_begin(e->loop, &o, on_resolved, t, &why);
+    if (!t->resolving)
+        errand_end(e, cli_fail(EXIT_FAILED, "%s", why.msg));
+}
+
+static void cancel(void *ctx)
+{
+    struct trust_command *t = ctx;
+
+    resolving_cancel(take_ptr(&t->resolving));
+}
+
+static int act(struct arena *a, const struct args *args, const struct consent *c)
 {
     const struct dirs *dirs = cli_dirs(a);
-    const char *start_dir = dirs ? cli_start_dir(a, args) : NULL;
-    struct consent c;
-    struct error e;
+
+    if (args_has(args, "--remove"))
+        return take_back(a, dirs, c);
+    if (args_has(args, "--show") && c->plugins.n)
+        return show(a, c);
+    return consent_missing(c) ? give(a, args, dirs, c) : nothing_to_do(a, c);
+}
+
+int cmd_trust(struct arena *a, const struct args *args)
+{
+    static const struct errand_job job = { begin, cancel };
+    struct trust_command t = { 0 };
+    int status;
 
     if (args->nwords)
         return cli_usage(args->command,
@@ -106,13 +165,9 @@ int cmd_trust(struct arena *a, const struct args *args)
     if (args_has(args, "--show") && args_has(args, "--remove"))
         return cli_usage(args->command,
                          "'--show' changes nothing, '--remove' does: one of them");
-    if (!start_dir)
-        return EXIT_FAILED;
-    if (!consent_find(&c, a, dirs, start_dir, &e))
-        return cli_fail(EXIT_FAILED, "%s", e.msg);
-    if (args_has(args, "--remove"))
-        return take_back(a, dirs, &c);
-    if (args_has(args, "--show") && c.plugins.n)
-        return show(a, &c);
-    return consent_missing(&c) ? give(a, args, dirs, &c) : nothing_to_do(a, &c);
+    status = errand_run(a, args, &job, &t);
+    if (status == EXIT_OK)
+        status = act(a, args, &t.consent);
+    resolution_free(t.res);
+    return status;
 }

@@ -119,12 +119,27 @@ bool plugin_runs_programs(const struct plugin *p)
     return runs;
 }
 
-static bool is_trusted(const struct enable_world *w, const struct plugin *p)
+static bool has_consent(const struct enable_world *w, const struct plugin *p)
 {
-    if (p->origin != ORIGIN_WORKSPACE || !p->manifest_path.n)
-        return true;
     return w->config->trust_workspace_always ||
            trust_holds(w->trust, w->root, p->manifest_sha256);
+}
+
+static bool is_trusted(const struct enable_world *w, const struct plugin *p)
+{
+    return p->origin != ORIGIN_WORKSPACE || !p->manifest_path.n || has_consent(w, p);
+}
+
+static bool lies_in(struct str root, const struct plugin *p)
+{
+    return str_starts(p->dir, root) &&
+           (p->dir.n == root.n || p->dir.p[root.n] == '/' || str_is(root, "/"));
+}
+
+bool enablement_asks(struct str root, const struct plugin_status *st)
+{
+    return st->chained_from && st->plugin && lies_in(root, st->plugin) &&
+           !lies_in(root, st->chained_from);
 }
 
 static const char *active_reason(struct arena *a, const struct plugin *p, bool used)
@@ -200,7 +215,7 @@ struct plugin_status enablement_chained(struct arena *a, const struct enable_wor
     }
     st.state = PLUGIN_ACTIVE;
     st.reason = str_of(arena_printf(a, "chained from %.*s", STR_F(from->name)));
-    st.trusted = from->trusted;
+    st.trusted = from->trusted && (!enablement_asks(w->root, &st) || has_consent(w, p));
     return st;
 }
 

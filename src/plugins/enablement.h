@@ -29,11 +29,20 @@ struct enable_world {
 struct plugin_status enablement_of(struct arena *a, const struct enable_world *w,
                                    const struct plugin *p);
 
-/* The same of a package that an edge of an active plugin brought: ACTIVE or DECLINED. It may
- * run programs if that plugin may (PL-32). */
+/*
+ * The same of a package that an edge of an active plugin brought: ACTIVE or DECLINED. It may
+ * run programs if that plugin may (PL-32); one that enablement_asks() about, only with consent.
+ */
 struct plugin_status enablement_chained(struct arena *a, const struct enable_world *w,
                                         const struct plugin *p,
                                         const struct plugin_status *from);
+
+/*
+ * A package that lies in the workspace while who vouches for it does not: a clone can bring
+ * anything under a trusted name (node_modules, vendored crates). What it may run is asked for
+ * like what a manifest of the workspace may; the consent is for its manifest_sha256.
+ */
+bool enablement_asks(struct str root, const struct plugin_status *st);
 
 /* [plugins] disable names this package, which need not be loaded to know it. */
 bool package_declined(const struct enable_world *w, const struct package_id *id);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "plugins/atom.h"
 #include "plugins/manifest.h"
@@ -97,6 +98,21 @@ bool offer_answers(const struct package_offer *o, const struct package_id *asked
 
 /* ---- the plugin ---- */
 
+/* Of the manifest as it was said: what consent is for. Empty when that is too long to be one.
+ */
+static struct str text_sum(struct arena *a, yyjson_val *manifest)
+{
+    auto_buf text = BUF(OFFER_MAX_MANIFEST);
+    char hex[SHA256_HEX_SIZE];
+
+    if (manifest)
+        json_put_val(&text, manifest);
+    if (!buf_ok(&text, NULL))
+        return (struct str){ 0 };
+    sha256_hex(buf_str(&text), hex);
+    return arena_str(a, str_of(hex));
+}
+
 struct plugin *offer_plugin(struct arena *a, const struct package_offer *o, struct error *e)
 {
     const char *root = offer_root(a, o->root, e);
@@ -112,8 +128,11 @@ struct plugin *offer_plugin(struct arena *a, const struct package_offer *o, stru
         p = manifest_defaults(a, &src);
     else
         p = manifest_from_json(a, o->manifest, &src, e);
-    if (!p)
+    if (!p) {
+        error_wrap(e, "its manifest, in '%s'", root);
         return NULL;
+    }
+    p->manifest_sha256 = text_sum(a, o->manifest);
     p->package = src.fallback_name;
     p->version = arena_str(a, o->id.version);
     return p;

@@ -9,6 +9,8 @@
 
 #include "plugins/package_source.h"
 
+#define OFFER_MAX_MANIFEST ((size_t)256 << 10) /* bytes of one as JSON */
+
 /*
  * The canonical root, in the arena. ERR_INVALID when it is relative, "/", holds "..", is a link
  * or no directory; ERR_NOT_FOUND when it is not there (SEC-49).
@@ -21,7 +23,8 @@ const char *offer_root(struct arena *a, struct str root, struct error *e);
 bool offer_answers(const struct package_offer *o, const struct package_id *asked,
                    struct error *e);
 
-/* NULL: *e says why it does not count. Everything in the plugin is the arena's. */
+/* NULL: *e says why it does not count, with the root where the manifest is wrong. Everything in
+ * the plugin is the arena's; manifest_sha256 is of the manifest as the offer has it. */
 struct plugin *offer_plugin(struct arena *a, const struct package_offer *o, struct error *e);
 
 /* "cargo:widget" or "cargo:widget 1.2.0", for people. */

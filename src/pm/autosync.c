@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "plugins/manifest.h"
 #include "pm/deps_cache.h"
 #include "text/json.h"
 
@@ -26,11 +27,8 @@ static const char *const root_files[] = { "Cargo.lock",
                                           "poetry.lock",
                                           "go.mod",
                                           "go.sum",
-                                          "SYMPOSIUM.toml",
-                                          "Symposium.toml",
-                                          "symposium.toml" };
-static const char *const member_files[] = { "Cargo.toml", "package.json", "SYMPOSIUM.toml",
-                                            "Symposium.toml", "symposium.toml" };
+                                          MANIFEST_NAMES };
+static const char *const member_files[] = { "Cargo.toml", "package.json", MANIFEST_NAMES };
 
 static const char *state_path(struct arena *a, const char *cache_dir, const struct workspace *w)
 {

@@ -47,22 +47,13 @@ void command_kill(struct command *c, const struct error *why)
         child_stop(c->child, at_once);
 }
 
-static void keep_last(struct buf *b, struct str bytes)
-{
-    if (bytes.n > b->max)
-        bytes = str_from(bytes, bytes.n - b->max);
-    if (b->n + bytes.n > b->max)
-        buf_drop_front(b, b->n + bytes.n - b->max);
-    buf_add(b, bytes);
-}
-
 static void on_bytes(void *ctx, enum child_stream stream, struct str bytes)
 {
     struct command *c = ctx;
     struct error e = { 0 };
 
     if (stream == CHILD_STDERR || !c->max_out) {
-        keep_last(&c->said, bytes);
+        buf_add_last(&c->said, bytes);
         return;
     }
     buf_add(&c->out, bytes);

@@ -88,11 +88,7 @@ static void put_snapshot(struct jw *w, const struct deps_snapshot *s)
     jw_obj(w);
     jw_kint(w, "version", VERSION);
     jw_kstr(w, "root", s->root);
-    jw_key(w, "members");
-    jw_arr(w);
-    for (size_t i = 0; i < s->members.n; i++)
-        jw_str(w, s->members.v[i]);
-    jw_end(w);
+    strs_put(w, "members", &s->members);
     jw_key(w, "inputs");
     inputs_put(w, &s->inputs);
     jw_key(w, "packages");

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "plugins/manifest.h"
 
 #define MAX_STORES 64  /* directories below one of cargo's stores */
 #define MAX_NPM    256 /* dependencies whose place in node_modules is watched */
@@ -137,8 +138,8 @@ void inputs_add_stores(struct inputs *l, struct arena *a, const char *pm,
 
 void inputs_add_package(struct inputs *l, struct arena *a, const char *root)
 {
-    static const char *const files[] = { "SYMPOSIUM.toml", "Symposium.toml", "symposium.toml",
-                                         "Cargo.toml",     "package.json",   "skills" };
+    static const char *const files[] = { MANIFEST_NAMES, "Cargo.toml", "package.json",
+                                         "skills" };
 
     inputs_add(l, a, root);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)

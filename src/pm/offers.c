@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "loop/timer.h"
+#include "plugins/offer.h"
 #include "pm/locate.h"
 #include "pm/offers_cache.h"
 #include "pm/wire.h"
@@ -104,7 +105,7 @@ static bool put_offer(struct jw *w, const char *pm, yyjson_val *v, size_t *room)
 {
     yyjson_val *manifest = json_get(v, "manifest");
     struct str root = json_str(json_get(v, "root"));
-    auto_buf text = BUF(OFFERS_MAX_MANIFEST);
+    auto_buf text = BUF(OFFER_MAX_MANIFEST);
     struct package_id id;
 
     if (!wire_id(json_get(v, "id"), pm, &id) || !root.n || root.n > OFFERS_MAX_ROOT)

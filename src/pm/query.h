@@ -17,7 +17,6 @@
 #define QUERY_SEARCH_MS       (30 * 1000) /* all are asked at once, so the whole of it */
 #define QUERY_FETCH_MS        (90 * 1000)
 #define QUERY_MAX_HITS        100  /* of one package manager; further ones are dropped */
-#define QUERY_MAX_TEXT        512  /* bytes of a name or version */
 #define QUERY_MAX_DESCRIPTION 1024 /* bytes; longer ones are cut */
 #define QUERY_MAX_WORDS       1024 /* bytes of what is searched for */
 

@@ -3,10 +3,7 @@
 
 bool wire_is_text(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-            return false;
-    return s.n > 0 && s.n <= WIRE_MAX_TEXT;
+    return s.n > 0 && s.n <= WIRE_MAX_TEXT && !str_has_control(s);
 }
 
 bool wire_id(yyjson_val *v, const char *pm, struct package_id *ret)

@@ -277,8 +277,8 @@ static void a_bad_manifest_is_an_error_of_that_package_alone(void **state)
     assert_servers(p->w, "s");
     /* What nobody enabled puts no text under every reply. */
     assert_int_equal(p->w->res->problems.n, 1);
-    assert_has(p->w->res->problems.v[0].p,
-               "skipping cargo:bad 1.0.0: 'colour' is not a known key");
+    assert_has(p->w->res->problems.v[0].p, "skipping cargo:bad 1.0.0: its manifest, in '/");
+    assert_has(p->w->res->problems.v[0].p, "/bad-1.0.0': 'colour' is not a known key");
     assert_null(strstr(p->w->res->problems.v[0].p, "trusted"));
     assert_int_equal(warnings_with(p, "skipping cargo:"), 2);
     assert_int_equal(p->w->res->plugins.n, 4);
@@ -676,22 +676,26 @@ static void a_disabled_package_is_not_chained(void **state)
 static void a_bad_chained_package_is_an_error_of_its_own(void **state)
 {
     struct packages *p = packages_new();
+    const char *bad;
 
     user_plugin(p->w, "top",
                 ANY EDGE("cargo", "\"bad\"") EDGE("cargo", "\"gone\"") EDGE("cargo", "\"none\"")
                     EDGE("cargo", "\"good\""));
-    package(p, "cargo", "bad", "1.0.0", "{\"hooks\":7}");
+    bad = package(p, "cargo", "bad", "1.0.0", "{\"hooks\":7}")->root;
     package(p, "cargo", "gone", "1.0.0", "{}")->root = "/nowhere/at/all";
     package(p, "cargo", "good", "1.0.0", "{" JSERVER("s") "}");
     resolve(p->w);
     assert_servers(p->w, "s");
     assert_states(
-        p->w, "top active: registry user-plugins\ngood active: chained from top\n"
-              "cargo:bad error: plugin 'top': package cargo:bad: 'hooks' must be an array of "
-              "tables, not an integer\n"
-              "cargo:gone error: plugin 'top': package cargo:gone: its root "
-              "'/nowhere/at/all' is not there\n"
-              "cargo:none error: plugin 'top': package cargo:none: nothing of this name\n");
+        p->w, arena_printf(
+                  &p->w->t.a,
+                  "top active: registry user-plugins\ngood active: chained from top\n"
+                  "cargo:bad error: plugin 'top': package cargo:bad: its manifest, in '%s': "
+                  "'hooks' must be an array of tables, not an integer\n"
+                  "cargo:gone error: plugin 'top': package cargo:gone: its root "
+                  "'/nowhere/at/all' is not there\n"
+                  "cargo:none error: plugin 'top': package cargo:none: nothing of this name\n",
+                  bad));
     assert_int_equal(p->w->res->problems.n, 3);
     packages_free(p);
 }

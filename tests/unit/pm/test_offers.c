@@ -325,7 +325,7 @@ static void an_answer_has_its_ceilings(void **state)
     buf_addz(&big, "{\"active_plugins\":{\"result\":[" W_1
                    ",{\"id\":{\"pm\":\"a\",\"name\":\"fat\",\"version\":\"1\"},\"root\":\"/r\","
                    "\"manifest\":{\"name\":\"");
-    for (size_t i = 0; i < OFFERS_MAX_MANIFEST; i++)
+    for (size_t i = 0; i < OFFER_MAX_MANIFEST; i++)
         buf_addc(&big, 'x');
     buf_addz(&big, "\"}}]}}");
     catalog_add(&b.c, "a", buf_z(&big));
