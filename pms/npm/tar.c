@@ -85,9 +85,8 @@ static bool add_component(struct tar *t, struct str part, struct error *e)
         return bad(e, "a path with '..'");
     if (part.n > TAR_MAX_NAME)
         return bad(e, "a name of more than 255 bytes");
-    for (size_t i = 0; i < part.n; i++)
-        if ((unsigned char)part.p[i] < ' ' || part.p[i] == 0x7f)
-            return bad(e, "a control character in a name");
+    if (str_has_control(part))
+        return bad(e, "a control character in a name");
     if (t->path.n)
         buf_addc(&t->path, '/');
     buf_add(&t->path, part);
@@ -100,6 +99,7 @@ static bool set_path(struct tar *t, struct str text, struct error *e)
     int depth = 0;
 
     buf_clear(&t->path);
+    t->ends_with_slash = str_ends(text, STR("/"));
     if (str_starts(text, STR("/")))
         return bad(e, "an absolute path");
     while (str_cut(rest, '/', &part, &rest))
@@ -234,7 +234,7 @@ static bool begin_entry(struct tar *t, const struct header *h, uint64_t size,
     if (!take_path(t, h, e))
         return false;
     *ret = (struct tar_entry){ .path = buf_str(&t->path),
-                               .is_dir = h->type == '5',
+                               .is_dir = h->type == '5' || t->ends_with_slash,
                                .executable = mode & 0100 };
     ret->size = ret->is_dir ? 0 : t->has_pax_size ? t->pax_size : size;
     if (ret->is_dir && size)

@@ -29,12 +29,13 @@ struct tar {
     uint64_t left, pad; /* bytes of the entry's data still to come; behind them */
     uint64_t total;
     size_t entries;
+    bool ends_with_slash; /* the entry's path, as it stood */
 };
 
 struct tar_entry {
     struct str path; /* "package/lib/a.js": relative, no ".", ".." or doubled slash in it; empty
                         when it is "." */
-    bool is_dir;
+    bool is_dir; /* also in the old form: a file whose name ends with '/' */
     bool executable;
     uint64_t size;
 };

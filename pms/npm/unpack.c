@@ -13,6 +13,12 @@
 
 #define CHUNK ((size_t)64 << 10)
 
+struct unpacking {
+    struct tar tar;
+    int root;
+    unsigned dirs; /* made so far */
+};
+
 /* "bin/a.js" of "package/bin/a.js"; empty for "package" itself. */
 static struct str inside(struct str path)
 {
@@ -23,12 +29,18 @@ static struct str inside(struct str path)
 }
 
 /* No link is ever made in there, so a component is what it seems. */
-static bool enter(int *dir, const char *name, struct error *e)
+static bool enter(struct unpacking *u, int *dir, const char *name, struct error *e)
 {
     int below;
 
-    if (mkdirat(*dir, name, 0755) != 0 && errno != EEXIST)
+    if (mkdirat(*dir, name, 0755) == 0)
+        u->dirs++;
+    else if (errno != EEXIST)
         return error_set(e, ERR_SYS, "directory '%s'", name);
+    if (u->dirs > UNPACK_MAX_DIRS)
+        return error_set(e, ERR_INVALID,
+                         "the archive is damaged or hostile: more than %d directories",
+                         UNPACK_MAX_DIRS);
     below = openat(*dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (below < 0)
         return error_set(e, errno == ENOTDIR || errno == ELOOP ? ERR_INVALID : ERR_SYS,
@@ -40,17 +52,17 @@ static bool enter(int *dir, const char *name, struct error *e)
 }
 
 /* Opens the directory of the path, made when it is missing. *ret_name: the last component. */
-static bool open_parent(int root, struct str path, int *ret_dir, struct str *ret_name,
-                        struct error *e)
+static bool open_parent(struct unpacking *u, struct str path, int *ret_dir,
+                        struct str *ret_name, struct error *e)
 {
     auto_arena names = ARENA;
-    auto_close int dir = fcntl(root, F_DUPFD_CLOEXEC, 3);
+    auto_close int dir = fcntl(u->root, F_DUPFD_CLOEXEC, 3);
     struct str part;
 
     if (dir < 0)
         return error_set(e, ERR_SYS, "unpack");
     while (str_cut(path, '/', &part, &path))
-        if (!enter(&dir, arena_z(&names, part), e))
+        if (!enter(u, &dir, arena_z(&names, part), e))
             return false;
     *ret_name = path;
     *ret_dir = take_fd(&dir);
@@ -87,7 +99,7 @@ static bool write_file(struct tar *t, int dir, const char *name, const struct ta
     return copy_data(t, file, e);
 }
 
-static bool write_entry(struct tar *t, int root, const struct tar_entry *entry, struct error *e)
+static bool write_entry(struct unpacking *u, const struct tar_entry *entry, struct error *e)
 {
     auto_arena names = ARENA;
     auto_close int dir = -1;
@@ -98,25 +110,25 @@ static bool write_entry(struct tar *t, int root, const struct tar_entry *entry, 
                          "the archive is damaged or hostile: a file beside the package");
     if (path.n == 0)
         return true;
-    if (!open_parent(root, path, &dir, &name, e))
+    if (!open_parent(u, path, &dir, &name, e))
         return false;
     if (entry->is_dir)
-        return enter(&dir, arena_z(&names, name), e);
-    return write_file(t, dir, arena_z(&names, name), entry, e);
+        return enter(u, &dir, arena_z(&names, name), e);
+    return write_file(&u->tar, dir, arena_z(&names, name), entry, e);
 }
 
 bool unpack(FILE *in, const char *dir, struct error *e)
 {
     auto_close int root = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct unpacking u = { .root = root };
     struct tar_entry entry;
-    struct tar t;
     bool ok = true;
 
     if (root < 0)
         return error_set(e, ERR_SYS, "directory '%s'", dir);
-    tar_open(&t, in);
-    while (ok && tar_next(&t, &entry, e))
-        ok = write_entry(&t, root, &entry, e);
-    tar_close(&t);
+    tar_open(&u.tar, in);
+    while (ok && tar_next(&u.tar, &entry, e))
+        ok = write_entry(&u, &entry, e);
+    tar_close(&u.tar);
     return ok && e->kind == ERR_NONE;
 }

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 
+/* Made in all: the paths of few entries can name millions. */
+#define UNPACK_MAX_DIRS 10000
+
 /*
  * Writes the files of the tar archive `in` (tar.h) into the directory `dir`, which is empty and
  * nobody else's. As npm does, the first component of each path falls away. Modes are 0644, 0755

@@ -131,6 +131,11 @@ static void an_archive_is_unpacked_without_its_first_directory(void **state)
     put_entry(&b, &(struct made){ .path = "other/README", .data = "one" });
     put_entry(&b, &(struct made){ .path = "package/README", .data = "two" });
     put_entry(&b, &(struct made){ .path = "package/empty/", .type = '5' });
+    put_entry(&b, &(struct made){ .path = "package/old/" });
+    put_entry(&b, &(struct made){ .path = "package/old/file", .data = "in it" });
+    put_entry(&b, &(struct made){ .path = "package/Readme", .data = "another" });
+    put_entry(&b, &(struct made){ .path = "package/\xc3\xa9", .data = "composed" });
+    put_entry(&b, &(struct made){ .path = "package/e\xcc\x81", .data = "decomposed" });
     put_end(&b);
     if (!try_unpack(&p, &b, &e))
         fail_msg("%s", e.msg);
@@ -140,6 +145,10 @@ static void an_archive_is_unpacked_without_its_first_directory(void **state)
     assert_file(&p, "p1", "pax", 0644);
     assert_file(&p, strchr(buf_z(&name), '/') + 1, "long", 0644);
     assert_file(&p, "README", "two", 0644);
+    assert_file(&p, "Readme", "another", 0644);
+    assert_file(&p, "old/file", "in it", 0644);
+    assert_file(&p, "\xc3\xa9", "composed", 0644);
+    assert_file(&p, "e\xcc\x81", "decomposed", 0644);
     assert_true(file_is_dir(path_join(&p.a, p.dir, "empty")));
     place_free(&p);
 }
@@ -197,6 +206,7 @@ static void a_hostile_archive_is_refused_and_nothing_is_written_outside(void **s
           { { .path = "p", .type = 'x', .data = "8 path=\n" }, { .path = "package/a" } } },
         { "a pax header too large", { { .path = "p", .type = 'x', .size = "00000300000" } } },
         { "an empty long name", { { .path = "l", .type = 'L' }, { .path = "package/a" } } },
+        { "a directory of the old form with data", { { .path = "package/d/", .data = "x" } } },
         { "a directory with data", { { .path = "package/d", .type = '5', .data = "x" } } },
         { "a file where a directory is",
           { { .path = "package/a/b", .data = "x" }, { .path = "package/a", .data = "x" } } },
@@ -273,6 +283,19 @@ static void bytes_entries_and_depth_are_bounded(void **state)
         put_entry(&deep, &(struct made){ .path = "package/a", .size = "02000000000" });
     assert_false(try_unpack(&p, &deep, &e));
     assert_int_equal(e.kind, ERR_INVALID);
+
+    buf_clear(&deep);
+    for (int i = 0; i * 48 <= UNPACK_MAX_DIRS; i++) {
+        buf_clear(&name);
+        buf_addf(&name, "package/%d", i);
+        for (int k = 0; k < 48; k++)
+            buf_addz(&name, "/d");
+        put_entry(&deep, &(struct made){ .path = "l", .type = 'L', .data = buf_z(&name) });
+        put_entry(&deep, &(struct made){ .path = "x" });
+    }
+    put_end(&deep);
+    assert_false(try_unpack(&p, &deep, &e));
+    assert_non_null(strstr(e.msg, "more than 10000 directories"));
     place_free(&p);
 }
 
