@@ -177,21 +177,26 @@ static void made(struct acp_session *s)
     next_setting(s);
 }
 
+static void config_is_set(struct acp_session *s, const struct rpc_msg *reply)
+{
+    yyjson_val *config = json_get(reply->result, "configOptions");
+
+    if (json_is_arr(config))
+        acp_keep(&s->config, reply->doc, config);
+    made(s);
+}
+
 static void on_config_set(void *ctx, const struct rpc_msg *reply, const struct error *e)
 {
     struct acp_session *s = ctx;
-    yyjson_val *config;
 
     if (!acp_answered(s))
         return;
     acp_hold(s);
-    config = reply ? json_get(reply->result, "configOptions") : NULL;
-    if (json_is_arr(config))
-        acp_keep(&s->config, reply->doc, config);
     if (e)
         fail_refused(s, setting_now(s), reply, e);
     else
-        made(s);
+        config_is_set(s, reply);
     acp_release(s);
 }
 

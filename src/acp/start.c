@@ -229,21 +229,27 @@ static void session_is_open(struct acp_session *s, struct rpc_doc *doc, yyjson_v
 
 static void request_session(struct acp_session *s);
 
+static void session_is_new(struct acp_session *s, const struct rpc_msg *reply)
+{
+    struct str id = json_str(json_get(reply->result, "sessionId"));
+
+    if (!id.n || id.n > ACP_ID_MAX)
+        acp_fail(s, s->step, "the agent's answer has no usable 'sessionId'");
+    else
+        session_is_open(s, reply->doc, reply->result, id);
+}
+
 static void on_new(void *ctx, const struct rpc_msg *reply, const struct error *e)
 {
     struct acp_session *s = ctx;
-    struct str id;
 
     if (!acp_answered(s))
         return;
     acp_hold(s);
-    id = json_str(reply ? json_get(reply->result, "sessionId") : NULL);
     if (e)
         acp_fail_reply(s, s->step, reply, e);
-    else if (!id.n || id.n > ACP_ID_MAX)
-        acp_fail(s, s->step, "the agent's answer has no usable 'sessionId'");
     else
-        session_is_open(s, reply->doc, reply->result, id);
+        session_is_new(s, reply);
     acp_release(s);
 }
 

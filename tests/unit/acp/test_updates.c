@@ -166,7 +166,8 @@ static void a_plan_is_its_entries_without_the_bad_ones(void **state)
          { EVENT, "update" }, TO_END);
 }
 
-/* ACP-12: all the rest is kept, never a failure. */
+/* ACP-12: all the rest is kept, never a failure; ACP-10: so are content blocks that are no
+ * text. */
 static void every_other_update_is_kept_as_it_is(void **state)
 {
     static const char *const updates[] = {
