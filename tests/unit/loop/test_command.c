@@ -342,8 +342,9 @@ static void a_stopped_one_has_its_grace_for_the_whole_group(void **state)
 
     /* The sh is gone at once; what it started ends by itself, in time. */
     begin_sh(&r,
+             "trap 'exit 4' TERM;"
              "(trap 'sleep 0.3; echo done; exit' TERM; echo r; while :; do sleep 0.01; done) &"
-             "trap 'exit 4' TERM; wait");
+             "wait");
     r.stop_at_bytes = true;
     run_until_stopped(r.loop, GRACE_MS);
     r.stop_at_bytes = false;
