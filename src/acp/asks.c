@@ -13,8 +13,8 @@
 
 struct acp_open_ask {
     uint64_t id;
-    char *rpc_id;    /* JSON text */
-    char *option_id; /* NULL: cancelled */
+    char *rpc_id;         /* JSON text */
+    struct str option_id; /* owned; p is NULL: cancelled */
     bool reject;
     struct acp_open_ask *next;
 };
@@ -22,7 +22,7 @@ struct acp_open_ask {
 static void ask_free(struct acp_open_ask *a)
 {
     free(a->rpc_id);
-    free(a->option_id);
+    free((char *)(uintptr_t)a->option_id.p);
     free(a);
 }
 
@@ -51,7 +51,7 @@ static void answer_selected(struct acp_session *s, const struct acp_open_ask *a)
     jw_key(&w, "outcome");
     jw_obj(&w);
     jw_kstrz(&w, "outcome", "selected");
-    jw_kstrz(&w, "optionId", a->option_id);
+    jw_kstr(&w, "optionId", a->option_id);
     jw_end(&w);
     jw_end(&w);
     peer_reply(s->peer, str_of(a->rpc_id), buf_str(&result), NULL);
@@ -66,7 +66,7 @@ void acp_session_permit(struct acp_session *s, uint64_t id, bool recorded)
     if (!*at || s->freed)
         return;
     a = take(s, at);
-    if (recorded && a->option_id) {
+    if (recorded && a->option_id.p && !s->cancelled) {
         s->rejected = a->reject;
         answer_selected(s, a);
     } else {
@@ -139,7 +139,7 @@ static struct acp_open_ask *keep(struct acp_session *s, struct str rpc_id,
     *a = (struct acp_open_ask){
         .id = ++s->last_ask,
         .rpc_id = str_dup(rpc_id),
-        .option_id = d->selected ? str_dup(d->option_id) : NULL,
+        .option_id = { d->selected ? str_dup(d->option_id) : NULL, d->option_id.n },
         .reject = d->selected && str_is(STR("reject_once"), d->option_kind),
         .next = s->asks,
     };
@@ -158,14 +158,14 @@ void acp_on_ask(struct acp_session *s, const struct rpc_msg *m)
         answer_cancelled(s, m->id);
         return;
     }
+    acp_text_break(&s->text);
+    if (s->freed)
+        return;
     s->codec->read_ask(&ask, m->params);
     p.kind = kind_of(s, &ask);
     p.tool_call_id = ask.tool_call_id;
     p.title = ask.title;
     if (!s->cancelled)
         p.decision = acp_decide(json_get(m->params, "options"), p.kind, s->turn.allow);
-    acp_text_break(&s->text);
-    if (s->freed)
-        return;
     s->ops.on_permission(s->ctx, keep(s, m->id, &p.decision)->id, &p);
 }

@@ -16,8 +16,9 @@
 #define ACP_LIST_PAGES    64  /* of session/list */
 #define ACP_SETTLE_MS     300 /* without history, after load was answered: all of it is there */
 #define ACP_SETTLE_MAX_MS 5000
-#define ACP_BATCH_MAX     10000              /* members of one batch (v2) that are read */
-#define ACP_USAGE_MAX     4096               /* bytes of `usage`; a longer one is not kept */
+#define ACP_BATCH_MAX     10000 /* members of one batch (v2) that are read */
+#define ACP_MEMBERS_MAX   64    /* of a tool call; one with more is kept as it is */
+#define ACP_USAGE_MAX     4096  /* bytes of `usage`; a longer one is not kept */
 #define ACP_REQUEST_BYTES ((size_t)16 << 20) /* of the params of one request of ours */
 
 enum acp_state {
@@ -99,8 +100,8 @@ void acp_keep(struct acp_kept *k, struct rpc_doc *doc, yyjson_val *v); /* NULL: 
 
 /* The one open request of ours before the prompt; `step` names it in failures. False: it could
  * not be sent, and the session has failed. */
-bool acp_call(struct acp_session *s, const char *method, const char *step, struct str params,
-              reply_fn done);
+bool acp_call(struct acp_session *s, const char *method, const char *step,
+              const struct buf *params, reply_fn done);
 /* An answer that still matters: the session is neither freed nor over. Clears s->call. */
 bool acp_answered(struct acp_session *s);
 /* Tells ops.on_event, unless muted. Text that is pending must be out. */

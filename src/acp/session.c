@@ -104,19 +104,19 @@ void acp_session_free(struct acp_session *s)
 
 /* ---- requests of ours ---- */
 
-bool acp_call(struct acp_session *s, const char *method, const char *step, struct str params,
-              reply_fn done)
+bool acp_call(struct acp_session *s, const char *method, const char *step,
+              const struct buf *params, reply_fn done)
 {
     struct peer_call c = {
         .method = method,
-        .params = params,
+        .params = buf_str(params),
         .timeout_ms = s->turn.request_ms,
     };
     auto_buf text = BUF(2 * ACP_TEXT_SHOWN);
     struct error e;
 
     s->step = step;
-    s->call = peer_call(s->peer, &c, done, s, &e);
+    s->call = buf_ok(params, &e) ? peer_call(s->peer, &c, done, s, &e) : 0;
     if (s->call)
         return true;
     acp_put_error(&text, s, NULL, &e);
@@ -265,7 +265,7 @@ void acp_emit(struct acp_session *s, enum acp_event type, struct str data)
     if (s->freed)
         return;
     if (s->muted && type != ACP_EV_SESSION)
-        s->dropped++;
+        s->dropped++; /* most were in acp_on_update() already */
     else
         s->ops.on_event(s->ctx, type, data);
 }
@@ -339,8 +339,8 @@ static void feed_batch(struct acp_session *s, struct rpc_doc *doc)
 
     for (struct json_iter it = json_iter(doc->json.root); json_next(&it) && !s->freed;) {
         if (++n > ACP_BATCH_MAX) {
-            log_warn("acp: the members of a batch behind the first %d were dropped",
-                     ACP_BATCH_MAX);
+            log_debug("acp: the members of a batch behind the first %d were dropped",
+                      ACP_BATCH_MAX);
             return;
         }
         feed_value(s, doc, it.val);

@@ -244,17 +244,17 @@ static void request(struct acp_session *s, const struct acp_setting *set,
         jw_kstr(&w, "configId", t->option.id);
         s->codec->put_value(&w, t->option.boolean, set->value);
         jw_end(&w);
-        acp_call(s, "session/set_config_option", set->what, buf_str(&params), on_config_set);
+        acp_call(s, "session/set_config_option", set->what, &params, on_config_set);
         break;
     case ACP_MODE:
         jw_kstrz(&w, "modeId", set->value);
         jw_end(&w);
-        acp_call(s, "session/set_mode", set->what, buf_str(&params), on_mode_set);
+        acp_call(s, "session/set_mode", set->what, &params, on_mode_set);
         break;
     case ACP_SET_MODEL:
         jw_kstrz(&w, "modelId", set->value);
         jw_end(&w);
-        acp_call(s, "session/set_model", set->what, buf_str(&params), on_model_set);
+        acp_call(s, "session/set_model", set->what, &params, on_model_set);
         break;
     }
 }

@@ -107,7 +107,7 @@ static void authenticate_or_open(struct acp_session *s)
     jw_obj(&w);
     jw_kstrz(&w, "methodId", method);
     jw_end(&w);
-    acp_call(s, s->codec->login, "authenticate", buf_str(&params), on_authenticated);
+    acp_call(s, s->codec->login, "authenticate", &params, on_authenticated);
 }
 
 /* ---- is the session known? ---- */
@@ -177,7 +177,7 @@ static void list_sessions(struct acp_session *s, struct str cursor)
     if (cursor.n)
         jw_kstr(&w, "cursor", cursor);
     jw_end(&w);
-    acp_call(s, "session/list", "list_sessions", buf_str(&params), on_listed);
+    acp_call(s, "session/list", "list_sessions", &params, on_listed);
 }
 
 /* ---- opening ---- */
@@ -326,8 +326,8 @@ static void request_session(struct acp_session *s)
     if (replay)
         s->codec->put_replay(&w);
     jw_end(&w);
-    acp_call(s, method, s->agent.resume && !replay ? "resume_session" : "load_session",
-             buf_str(&params), on_resumed);
+    acp_call(s, method, s->agent.resume && !replay ? "resume_session" : "load_session", &params,
+             on_resumed);
 }
 
 static void resume_session(struct acp_session *s)
@@ -362,5 +362,5 @@ static void open_session(struct acp_session *s)
     jw_obj(&w);
     put_workspace(&w, s);
     jw_end(&w);
-    acp_call(s, "session/new", "new_session", buf_str(&params), on_new);
+    acp_call(s, "session/new", "new_session", &params, on_new);
 }

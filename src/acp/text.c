@@ -9,6 +9,12 @@
 /* A text event in JSON: each byte may become an escape of six. */
 #define EVENT_MAX (6 * ACP_PIECE_MAX + 8 * ACP_ID_MAX)
 
+static void forget_id(struct acp_voice *v)
+{
+    free((char *)(uintptr_t)v->id.p);
+    v->id = (struct str){ 0 };
+}
+
 void acp_text_init(struct acp_text *t, acp_text_fn fn, void *ctx)
 {
     *t = (struct acp_text){ .fn = fn, .ctx = ctx, .pending = BUF(ACP_PIECE_MAX) };
@@ -20,7 +26,7 @@ void acp_text_free(struct acp_text *t)
 {
     buf_free(&t->pending);
     for (size_t i = 0; i < ARRAY_LEN(t->voices); i++) {
-        free(take_ptr(&t->voices[i].id));
+        forget_id(&t->voices[i]);
         buf_free(&t->voices[i].said);
     }
 }
@@ -37,8 +43,8 @@ void acp_text_flush(struct acp_text *t)
         return;
     jw_obj(&w);
     jw_kstr(&w, "text", buf_str(&t->pending));
-    if (v->id)
-        jw_kstrz(&w, "message_id", v->id);
+    if (v->id.n)
+        jw_kstr(&w, "message_id", v->id);
     if (t->replaces)
         jw_kbool(&w, "replaces", true);
     else if (v->told)
@@ -74,13 +80,14 @@ static void append(struct acp_text *t, struct str text)
 
 static bool is_same(const struct acp_voice *v, struct str id)
 {
-    return v->id ? str_is(id, v->id) : v->open && !id.n;
+    return v->id.n ? str_eq(id, v->id) : v->open && !id.n;
 }
 
 static void begin(struct acp_voice *v, struct str id)
 {
-    free(v->id);
-    v->id = id.n ? str_dup(id) : NULL;
+    forget_id(v);
+    if (id.n)
+        v->id = (struct str){ str_dup(id), id.n };
     v->told = false;
     buf_clear(&v->said);
 }

@@ -22,7 +22,7 @@ struct acp_text {
     enum acp_text_kind kind; /* of pending */
     bool replaces;           /* pending is the beginning of a whole message */
     struct acp_voice {       /* the message that was last spoken of, by kind */
-        char *id;            /* NULL: none, or it had none */
+        struct str id;       /* owned; empty: none, or it had none */
         bool open;           /* a chunk without an id would belong to it */
         bool told;           /* some of it went out: what follows continues it */
         struct buf said;     /* all of it, for whole messages to be compared with */

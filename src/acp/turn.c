@@ -104,7 +104,7 @@ void acp_prompt(struct acp_session *s)
     jw_end(&w);
     c.params = buf_str(&params);
     s->step = "prompt";
-    s->call = peer_call(s->peer, &c, on_prompted, s, &e);
+    s->call = buf_ok(&params, &e) ? peer_call(s->peer, &c, on_prompted, s, &e) : 0;
     if (!s->call) {
         acp_fail_reply(s, "prompt", NULL, &e);
         return;

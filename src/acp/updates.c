@@ -206,13 +206,12 @@ static void on_tool(struct acp_session *s, enum acp_event type, yyjson_val *upda
 {
     struct str id = json_str(json_get(update, "toolCallId"));
 
-    if (!id.n) {
-        acp_emit_update(s, update);
-        return;
-    }
-    if (acp_tools_note(&s->tools, id, update) && s->codec->version > 1)
+    if (id.n && acp_tools_note(&s->tools, id, update) && s->codec->version > 1)
         type = ACP_EV_TOOL_CALL;
-    emit_tool(s, type, update);
+    if (id.n && json_len(update) <= ACP_MEMBERS_MAX)
+        emit_tool(s, type, update);
+    else
+        acp_emit_update(s, update);
 }
 
 static void on_plan(struct acp_session *s, yyjson_val *update)
@@ -323,6 +322,19 @@ static bool is_ours(const struct acp_session *s, struct str id)
     return s->id.n ? str_eq(id, s->id) : !s->turn.resume || str_is(id, s->turn.resume);
 }
 
+/* What matters though nobody is told. */
+static void on_muted(struct acp_session *s, enum acp_up up, struct rpc_doc *doc,
+                     yyjson_val *update)
+{
+    struct str id = json_str(json_get(update, "toolCallId"));
+
+    s->dropped++;
+    if ((up == ACP_UP_TOOL_CALL || up == ACP_UP_TOOL_UPDATE) && id.n)
+        acp_tools_note(&s->tools, id, update);
+    if (up == ACP_UP_STATE)
+        acp_on_state_update(s, doc, update);
+}
+
 void acp_on_update(struct acp_session *s, const struct rpc_msg *m)
 {
     yyjson_val *update = json_get(m->params, "update");
@@ -330,6 +342,10 @@ void acp_on_update(struct acp_session *s, const struct rpc_msg *m)
 
     if (!json_is_obj(update) || !is_ours(s, json_str(json_get(m->params, "sessionId"))))
         return;
-    if (!is_replay(s, up))
+    if (is_replay(s, up))
+        return;
+    if (s->muted && s->state >= ACP_PROMPTING)
+        on_muted(s, up, m->doc, update);
+    else
         on_kind(s, up, m->doc, update);
 }

@@ -77,6 +77,27 @@ static void a_choice_of_always_alone_is_answered_cancelled_and_recorded(void **s
          { PERMIT, "edit cancelled" }, { GOT_ANSWER, "0", CANCELLED }, TO_END);
 }
 
+/* Ids may hold any character. */
+static void an_option_id_is_answered_whole(void **state)
+{
+    PLAY(ALLOW(ACP_EDIT), TO_PROMPT,
+         { ASK, "0",
+           CALL("c",
+                "edit") ",\"options\":[{\"optionId\":\"y\\u0000z\",\"name\":"
+                        "\"Y\",\"kind\":\"allow_once\"},{\"optionId\":\"y\",\"name\":\"Y!\","
+                        "\"kind\":\"allow_always\"}]" },
+         { KEPT, "edit allow_once y" }, { CANCEL }, { GOT_NOTICE, "session/cancel" },
+         { GOT_ANSWER, "0", CANCELLED }, { ANSWER, "{\"stopReason\":\"cancelled\"}" },
+         { STOPS, "cancelled" });
+    PLAY(ALLOW(ACP_EDIT), TO_PROMPT,
+         { ASK, "0",
+           CALL("c",
+                "edit") ",\"options\":[{\"optionId\":\"y\\u0000z\",\"name\":"
+                        "\"Y\",\"kind\":\"allow_once\"},{\"optionId\":\"y\",\"name\":\"Y!\","
+                        "\"kind\":\"allow_always\"}]" },
+         { PERMIT, "edit allow_once y" }, { GOT_ANSWER, "0", SELECTED("y\\u0000z") }, TO_END);
+}
+
 /* ACP-2: both sides count from the same number; answers come in another order. */
 static void requests_of_both_sides_may_have_the_same_id(void **state)
 {
@@ -278,13 +299,62 @@ static void a_session_may_be_freed_in_each_of_its_callbacks(void **state)
     }
 }
 
+/* A cancel out of an event that the request itself pushes out. */
+static void cancel_on_message(void *ctx, enum acp_event type, struct str data)
+{
+    struct brief *b = ctx;
+
+    if (type == ACP_EV_MESSAGE)
+        acp_session_cancel(b->session);
+}
+
+static int decisions;
+
+static void note_decision(void *ctx, uint64_t id, const struct acp_permission *p)
+{
+    assert_false(p->decision.selected);
+    decisions++;
+}
+
+static void a_cancel_just_before_a_decision_leaves_nothing_to_grant(void **state)
+{
+    static const struct acp_session_ops ops = { brief_send,    cancel_on_message,
+                                                note_decision, brief_prompting,
+                                                brief_failed,  brief_stopped };
+    static const char *const lines[] = {
+        V "\"id\":1,\"result\":{\"protocolVersion\":1}}",
+        V "\"id\":2,\"result\":{\"sessionId\":\"s1\"}}",
+        V "\"method\":\"session/update\",\"params\":{\"sessionId\":\"s1\",\"update\":{"
+          "\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","
+          "\"text\":\"x\"}}}}",
+        V "\"id\":0,\"method\":\"session/request_permission\",\"params\":{\"sessionId\":"
+          "\"s1\"," CALL("c", "edit") "," OPTIONS "}}",
+    };
+    struct acp_turn t = *ALLOW(ACP_EDIT);
+    struct loop *loop = loop_new();
+    struct brief b = { .left = INT_MAX };
+
+    decisions = 0;
+    t.version = 1;
+    t.cwd = "/";
+    t.prompt = STR("x");
+    b.session = acp_session_new(loop, &t, &ops, &b);
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        assert_true(acp_session_feed(b.session, str_of(lines[i])));
+    assert_int_equal(decisions, 1);
+    acp_session_free(b.session);
+    loop_free(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cancel_just_before_a_decision_leaves_nothing_to_grant),
         cmocka_unit_test(a_turn_ends_with_the_reason_that_the_agent_gives),
         cmocka_unit_test(a_permission_is_recorded_before_it_is_answered),
         cmocka_unit_test(a_decision_that_could_not_be_recorded_is_answered_cancelled),
         cmocka_unit_test(a_choice_of_always_alone_is_answered_cancelled_and_recorded),
+        cmocka_unit_test(an_option_id_is_answered_whole),
         cmocka_unit_test(requests_of_both_sides_may_have_the_same_id),
         cmocka_unit_test(the_kind_is_remembered_from_what_was_said_of_the_tool_call_before),
         cmocka_unit_test(a_request_outside_of_the_turn_is_answered_cancelled_without_a_word),

@@ -150,6 +150,19 @@ static void an_update_may_come_before_its_tool_call_or_without(void **state)
          TO_END);
 }
 
+/* Looking each member up in so many would take hours. */
+static void a_tool_call_of_endless_members_is_kept_as_it_is(void **state)
+{
+    auto_buf update = BUF((size_t)32 << 20);
+
+    buf_addz(&update, "{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"c\"");
+    for (int i = 0; i < 300000; i++)
+        buf_addf(&update, ",\"%d\":0", i);
+    buf_addz(&update, "}");
+    PLAY(&plain, TO_PROMPT, { UPDATE, buf_z(&update) },
+         { EVENT, "update", "{\"update\":{\"toolCallId\":\"c\",\"299999\":0}}" }, TO_END);
+}
+
 static void a_plan_is_its_entries_without_the_bad_ones(void **state)
 {
 #define ENTRY(p, s) "{\"content\":\"a\",\"priority\":\"" p "\",\"status\":\"" s "\"}"
@@ -283,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_long_text_is_told_in_pieces_that_cut_no_character),
         cmocka_unit_test(tool_calls_come_without_content_and_with_a_cut_output),
         cmocka_unit_test(an_update_may_come_before_its_tool_call_or_without),
+        cmocka_unit_test(a_tool_call_of_endless_members_is_kept_as_it_is),
         cmocka_unit_test(a_plan_is_its_entries_without_the_bad_ones),
         cmocka_unit_test(every_other_update_is_kept_as_it_is),
         cmocka_unit_test(updates_that_are_none_or_of_another_session_are_dropped),
