@@ -5,13 +5,9 @@ bool name_is_sound(struct str name)
 {
     if (name.n == 0 || name.n > NAME_MAX_BYTES || name.p[0] == '-')
         return false;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '-' || c == '_'))
+    for (size_t i = 0; i < name.n; i++)
+        if (!ascii_alnum(name.p[i]) && name.p[i] != '-' && name.p[i] != '_')
             return false;
-    }
     return true;
 }
 

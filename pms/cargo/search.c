@@ -29,13 +29,9 @@ static void put_hits(struct jw *w, struct str out)
     int hits = 0;
 
     jw_arr(w);
-    while (hits < SEARCH_MAX && rest.n) {
+    while (hits < SEARCH_MAX && str_next(&rest, '\n', &line)) {
         struct id id;
 
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest = (struct str){ 0 };
-        }
         if (!read_hit(line, &id, &description))
             continue;
         jw_obj(w);

@@ -256,11 +256,7 @@ struct str run_complaint(struct str err)
 {
     struct str line, rest = err, last = { 0 };
 
-    while (rest.n) {
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest = (struct str){ 0 };
-        }
+    while (str_next(&rest, '\n', &line)) {
         line = str_trim(line);
         if (str_starts(line, STR("error")) || str_starts(line, STR("npm ERR")) ||
             str_starts(line, STR("npm error")))

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "lock.h"
 #include "name.h"
 
@@ -43,7 +44,7 @@ static void read_lock(struct collecting *c)
         if (read || (!file_read(path, &text, &why) && why.kind == ERR_NOT_FOUND))
             continue;
         read = true;
-        if (why.kind != ERR_NONE || !lock_parse(&c->lock, package_text(buf_str(&text)), &why))
+        if (why.kind != ERR_NONE || !lock_parse(&c->lock, utf8_skip_bom(buf_str(&text)), &why))
             log_warn("no versions: '%s': %s", path, why.msg);
     }
 }

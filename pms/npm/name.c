@@ -8,8 +8,7 @@
 
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("-_.~!'()*", c));
+    return ascii_alnum(c) || (c && strchr("-_.~!'()*", c));
 }
 
 static bool is_part(struct str s)

@@ -8,11 +8,6 @@
 #include "base/utf8.h"
 #include "name.h"
 
-struct str package_text(struct str text)
-{
-    return str_starts(text, STR("\xef\xbb\xbf")) ? str_from(text, 3) : text;
-}
-
 const char *inputs_foreign(struct inputs *in)
 {
     const char *known = in->known_root;
@@ -29,7 +24,8 @@ bool package_json_read(struct inputs *in, const char *path, struct json *ret, st
     input_note(in, path);
     if (!file_read(path, &text, e))
         return false;
-    if (!json_parse(&doc, package_text(buf_str(&text)), e))
+    /* npm takes a byte order mark for nothing. */
+    if (!json_parse(&doc, utf8_skip_bom(buf_str(&text)), e))
         return error_wrap(e, "'%s'", path);
     if (!json_is_obj(doc.root))
         return error_set(e, ERR_INVALID, "'%s': not an object but %s", path,

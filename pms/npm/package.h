@@ -35,9 +35,6 @@ struct npm_package *package_read(struct inputs *in, const char *dir, struct erro
 /* Notes the file and reads it as a JSON object, a byte order mark skipped. Errors as above. */
 bool package_json_read(struct inputs *in, const char *path, struct json *ret, struct error *e);
 
-/* The text behind a byte order mark, which npm takes for nothing. */
-struct str package_text(struct str text);
-
 /*
  * While it lasts, what is noted is unknown to whoever asks (inputs.h), who looks only at the
  * manifests of members and at lockfiles:

@@ -80,15 +80,10 @@ static struct str code_of(struct str err)
 {
     struct str line, rest = err, word = { 0 };
 
-    while (rest.n) {
-        if (!str_cut(rest, '\n', &line, &rest)) {
-            line = rest;
-            rest = (struct str){ 0 };
-        }
+    while (str_next(&rest, '\n', &line))
         if (str_starts(line, STR("npm ")) && str_cut(str_from(line, 4), ' ', &word, &line) &&
             str_starts(line, STR("code ")))
             return str_trim(str_from(line, 5));
-    }
     return (struct str){ 0 };
 }
 
@@ -153,14 +148,6 @@ static void on_searched(void *ctx, const struct run_result *result, const struct
     request_reply(r, buf_str(&json));
 }
 
-static bool is_plain(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
-            return false;
-    return true;
-}
-
 void on_search(struct request *r)
 {
     const char **argv = ARENA_ARRAY(&r->arena, const char *, 10);
@@ -172,7 +159,7 @@ void on_search(struct request *r)
         return;
     }
     query = str_trim(query);
-    if (query.n == 0 || query.n > SEARCH_MAX_QUERY || !is_plain(query)) {
+    if (query.n == 0 || query.n > SEARCH_MAX_QUERY || str_has_control(query)) {
         request_bad_params(r, "'query' must be a line of 1 to 256 bytes");
         return;
     }

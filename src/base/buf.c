@@ -159,6 +159,15 @@ char *buf_take(struct buf *b)
     return p;
 }
 
+void buf_add_last(struct buf *b, struct str s)
+{
+    if (s.n > b->max)
+        s = str_from(s, s.n - b->max);
+    if (b->n + s.n > b->max)
+        buf_drop_front(b, b->n + s.n - b->max);
+    buf_add(b, s);
+}
+
 void buf_swap(struct buf *x, struct buf *y)
 {
     struct buf was = *x;

@@ -31,6 +31,9 @@ void buf_addc(struct buf *b, char c);
 __attribute__((format(printf, 2, 3))) void buf_addf(struct buf *b, const char *fmt, ...);
 void buf_fill(struct buf *b, char c, size_t times);
 
+/* Appends, and drops from the front what passes max: the last bytes are there, never `over`. */
+void buf_add_last(struct buf *b, struct str s);
+
 /* Room for n more bytes to be written directly at b->p + b->n (the caller then adds to b->n);
  * NULL and `over` when that would pass max. */
 char *buf_room(struct buf *b, size_t n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli/hook_run.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,7 +49,7 @@ static void add_var(struct building *b, const char *prefix, struct str name, str
     char *key = arena_printf(b->a, "%s%.*s", prefix, STR_F(name));
 
     for (char *c = key; *c; c++)
-        if (!isalnum((unsigned char)*c))
+        if (!ascii_alnum(*c))
             *c = '_';
     if (!is_our_own(key))
         ARENA_PUSH(b->a, &b->vars) = (struct key_value){ str_of(key), value };
@@ -180,21 +179,12 @@ static void give_up(struct hook_run *r)
     child_stop(r->child, at_deadline);
 }
 
-static void keep_last(struct buf *b, struct str bytes)
-{
-    if (bytes.n > b->max)
-        bytes = str_from(bytes, bytes.n - b->max);
-    if (b->n + bytes.n > b->max)
-        buf_drop_front(b, b->n + bytes.n - b->max);
-    buf_add(b, bytes);
-}
-
 static void on_bytes(void *ctx, enum child_stream stream, struct str bytes)
 {
     struct hook_run *r = ctx;
 
     if (stream == CHILD_STDERR) {
-        keep_last(&r->err, bytes);
+        buf_add_last(&r->err, bytes);
         return;
     }
     buf_add(&r->out, bytes);

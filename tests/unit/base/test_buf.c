@@ -114,6 +114,22 @@ static void taken_bytes_are_owned_and_the_buffer_is_empty(void **state)
     buf_free(&b);
 }
 
+static void the_last_bytes_are_kept(void **state)
+{
+    auto_buf b = BUF(4);
+    static const struct {
+        const char *add, *want;
+    } steps[] = {
+        { "ab", "ab" }, { "cd", "abcd" }, { "e", "bcde" }, { "", "bcde" }, { "1234567", "4567" }
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        buf_add_last(&b, str_of(steps[i].add));
+        assert_string_equal(buf_z(&b), steps[i].want);
+        assert_false(b.over);
+    }
+}
+
 static void swapped_buffers_keep_their_ceilings(void **state)
 {
     auto_buf x = BUF(3), y = BUF(100);
@@ -145,6 +161,7 @@ int main(void)
         cmocka_unit_test(room_may_be_used_in_part),
         cmocka_unit_test(front_and_end_are_dropped),
         cmocka_unit_test(taken_bytes_are_owned_and_the_buffer_is_empty),
+        cmocka_unit_test(the_last_bytes_are_kept),
         cmocka_unit_test(swapped_buffers_keep_their_ceilings),
         cmocka_unit_test(a_buffer_of_maximum_zero_takes_nothing_but_the_empty_text),
     };
