@@ -32,7 +32,7 @@ static bool has_option(const struct adapter *ad, struct str key)
             return true;
     return (ad->model.via && str_is(key, "model")) ||
            (ad->effort.via && str_is(key, "effort")) ||
-           (ad->kind == TASK_ACP && (str_is(key, "allow") || str_is(key, "symposium"))) ||
+           (ad->kind == TASK_ACP && str_is(key, "symposium")) || str_is(key, "allow") ||
            str_is(key, "follow");
 }
 
@@ -206,6 +206,10 @@ static bool put_allow(struct planner *p)
     if (list && !json_is_arr(list))
         return error_set(p->e, ERR_INVALID, "option 'allow' must be an array, not %s",
                          json_type_name(list));
+    if (p->ad->kind == TASK_CLI && json_len(list))
+        return error_set(p->e, ERR_INVALID,
+                         "agent '%s' does not ask: 'allow' must be empty, or left out",
+                         p->ad->name);
     for (struct json_iter it = json_iter(list); json_next(&it);) {
         enum acp_kind kind;
 
