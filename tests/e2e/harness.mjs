@@ -34,6 +34,7 @@ export const META = {
     'io.modelcontextprotocol/clientInfo': { name: 'e2e', version: '1' },
 };
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export const sleep = ms => new Promise(done => setTimeout(done, ms));
 export const npm = name => path.join(root, 'node_modules', name);
 
@@ -322,7 +323,7 @@ export class Session {
             let at, from = 0;
             while ((at = chunk.indexOf(10, from)) >= 0) {
                 parts.push(chunk.subarray(from, at));
-                this.#line(Buffer.concat(parts));
+                this.#line(parts.length === 1 ? parts[0] : Buffer.concat(parts));
                 parts = [];
                 from = at + 1;
             }
@@ -334,11 +335,12 @@ export class Session {
 
     #line(bytes) {
         let text, m;
-        this.stdout += `${bytes.toString('latin1')}\n`;
         try {
-            text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+            text = utf8.decode(bytes);
+            this.stdout += `${text}\n`;
             m = JSON.parse(text);
         } catch (e) {
+            if (text === undefined) this.stdout += `${bytes.toString('latin1')}\n`;
             this.problems.push(`stdout holds no JSON line (MS-1, MCP-S1): ${e.message}: ${bytes.subarray(0, 120)}`);
             return;
         }
