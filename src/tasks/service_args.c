@@ -328,7 +328,7 @@ bool resolve_args_read(struct resolve_args *ret, struct arena *a, yyjson_val *ar
         { 0 },
     };
     static const struct words words = { resolution_word, TASK_ACCEPTED, TASK_SUPERSEDED + 1 };
-    int word;
+    int word = 0;
 
     if (!read_only_fields(a, args, fields, &raw, e) ||
         !read_word(raw.resolution, "resolution", &words, &word, e))
@@ -340,7 +340,7 @@ bool resolve_args_read(struct resolve_args *ret, struct arena *a, yyjson_val *ar
 static bool read_types(yyjson_val *v, uint32_t *ret, struct error *e)
 {
     static const struct words words = { event_word, 0, TASK_EVENTS };
-    int type;
+    int type = 0;
 
     if (v && (!json_is_arr(v) || !json_len(v)))
         return fail(e, "types", "an array of types of events");

@@ -6,8 +6,8 @@
 //   const m = await model();      m.url, m.requests [{path, body}], m.close()
 //
 // What it does stands in the last message of the user: the first `CALL <tool> <json>` in it is made, if the agent offers that tool
-// and no result of a call is there yet. Else it says `text`, word by word, with `pause` ms after each word (`SLOW <ms>` in the
-// message sets it for that turn).
+// (`*name`: the first one whose name ends so) and no result of a call is there yet. Else it says `text`, word by word, with `pause`
+// ms after each word (`SLOW <ms>` in the message sets it for that turn).
 import http from 'node:http';
 import { once } from 'node:events';
 
@@ -21,7 +21,8 @@ const plain = content => (typeof content === 'string' ? content
 /** What to do in a turn: {call: {name, args}} or {say, pause}. */
 function decide({ asked, answered, tools }, { text, pause }) {
     const call = /CALL (\S+) (\{.*\})/.exec(asked);
-    if (call && !answered && tools.includes(call[1])) return { call: { name: call[1], args: JSON.parse(call[2]) } };
+    const name = call && tools.find(t => (call[1][0] === '*' ? t?.endsWith(call[1].slice(1)) : t === call[1]));
+    if (name && !answered) return { call: { name, args: JSON.parse(call[2]) } };
     return { say: text, pause: Number(/SLOW (\d+)/.exec(asked)?.[1] ?? pause) };
 }
 

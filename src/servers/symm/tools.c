@@ -146,18 +146,7 @@ static const struct tool tools[SYMM_TOOLS] = {
                                     "67108864") "," \
     "\"worktree\":{\"type\":\"boolean\",\"default\":false,\"description\":" \
     "\"Work in a new git worktree of the workspace, on a branch of its own\"}"
-
-#define FOLLOW \
-    "{\"type\":\"boolean\",\"description\":\"For clients with the tasks extension: answer " \
-    "with a handle of the task\"}"
 /* clang-format on */
-
-static void put_option_keys(struct jw *w, const struct adapters *all)
-{
-    adapters_put_option_keys(w, all);
-    jw_key(w, "follow");
-    jw_raw(w, STR(FOLLOW));
-}
 
 static void put_agents(struct jw *w, const struct adapters *all)
 {
@@ -194,11 +183,11 @@ static void put_spawn_schema(struct buf *out, const struct adapters *all)
     jw_kstrz(&w, "description", "Of the agent; each may also stand beside the other keys");
     jw_key(&w, "properties");
     jw_obj(&w);
-    put_option_keys(&w, all);
+    adapters_put_option_keys(&w, all);
     jw_end(&w);
     jw_kbool(&w, "additionalProperties", false);
     jw_end(&w);
-    put_option_keys(&w, all);
+    adapters_put_option_keys(&w, all);
     jw_end(&w);
     jw_key(&w, "required");
     jw_raw(&w, STR("[\"agent\",\"prompt\"]"));
