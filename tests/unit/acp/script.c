@@ -194,6 +194,7 @@ struct stage {
     char *sent[LINES_MAX], *told[LINES_MAX];
     size_t nsent, sent_at, ntold, told_at;
     uint64_t ask;
+    bool deaf;
     char id[RPC_ID_MAX];
 };
 
@@ -201,6 +202,8 @@ static bool on_send(void *ctx, struct str line, struct error *e)
 {
     struct stage *st = ctx;
 
+    if (st->deaf)
+        return error_set(e, ERR_CLOSED, "the pipe is closed");
     assert_true(st->nsent < LINES_MAX);
     st->sent[st->nsent++] = str_dup(line);
     return true;
@@ -460,6 +463,12 @@ static void act(struct stage *st)
     case NOTHING:
         check_quiet(st);
         break;
+    case DROPPED:
+        assert_int_equal(acp_session_dropped(st->session), r->n);
+        break;
+    case DEAF:
+        st->deaf = true;
+        break;
     case SPEAKS:
         st->version = r->n;
         break;
@@ -484,7 +493,7 @@ void play(const struct acp_turn *turn, const struct row *rows, const char *file,
     st->session = acp_session_new(st->loop, &t, &ops, st);
     for (int i = 0; rows[i].does != END; i++) {
         now = rows[i];
-        if (now.does != WAIT && now.does != SPEAKS)
+        if (!now.n)
             now.n = i;
         st->row = &now;
         act(st);

@@ -41,6 +41,8 @@ enum does {
     FLUSH,
     WAIT,    /* n ms */
     GONE,    /* the agent ended; a: why */
+    DROPPED, /* n events were not told since it was muted */
+    DEAF,    /* the agent's stdin is closed: nothing can be sent any more */
     NOTHING, /* nothing was sent or told */
     SPEAKS,  /* the version is n from here on */
 };

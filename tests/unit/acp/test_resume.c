@@ -172,6 +172,11 @@ static void an_agent_that_cannot_resume_fails_before_the_prompt(void **state)
     PLAY(&old, { GOT, "initialize" }, { ANSWER, AGENT("true", "") }, { GOT, "session/load" },
          { UPDATE, USER("q") }, { ANSWER, "{}" }, { CANCEL }, { FAILS, "cancelled", "before" },
          SETTLE, { NOTHING });
+    PLAY(&old, { GOT, "initialize" }, { ANSWER, AGENT("true", "") }, { GOT, "session/load" },
+         { UPDATE, USER("q") }, { ANSWER, "{}" }, { GONE, "exited" },
+         { FAILS, "load_session", "exited" }, SETTLE, { NOTHING });
+    PLAY(&old, { GOT, "initialize" }, { ANSWER, AGENT("true", BOTH) }, { GOT, "session/list" },
+         { GONE, "exited" }, { FAILS, "list_sessions", "exited" });
 }
 
 /* ACP-16: no load in version 2; the list comes with the sessions. */

@@ -159,6 +159,9 @@ static void options_may_be_grouped_and_may_be_boolean(void **state)
              { GOT, "session/set_config_option", buf_z(&sent) }, { ANSWER, buf_z(&answer) },
              { GOT, "session/prompt" }, { PROMPTS }, TO_END);
     }
+    PLAY(TURN({ "pin", ACP_CONFIG, "mode", "nix" }), TO_NEW,
+         { ANSWER, SESSION(GROUPS("yolo")) }, { EVENT, "session" },
+         { FAILS, "pin", "no value 'nix', but: 'yolo', 'ask'" });
     PLAY(TURN({ "pin", ACP_CONFIG, "flag", "off" }), TO_NEW, { ANSWER, SESSION(FLAG("true")) },
          { EVENT, "session" }, { GOT, "session/set_config_option" },
          { ANSWER, CONFIG(FLAG("true")) },
@@ -180,6 +183,14 @@ static void modes_are_used_where_there_are_no_config_options(void **state)
          { ANSWER, "{\"sessionId\":\"s1\"," MODES ",\"configOptions\":[" MODE("yolo") "]}" },
          { EVENT, "session" }, { GOT, "session/set_config_option", "{\"configId\":\"mode\"}" },
          { ANSWER, CONFIG(MODE("ask")) }, { GOT, "session/prompt" }, { PROMPTS }, TO_END);
+    /* an option of that category, whatever its name */
+    PLAY(TURN(BY_MODE), TO_NEW,
+         { ANSWER, SESSION("{\"id\":\"approval\",\"name\":\"A\",\"category\":\"mode\","
+                           "\"type\":\"select\",\"currentValue\":\"x\",\"options\":"
+                           "[{\"value\":\"ask\",\"name\":\"A\"}]}") },
+         { EVENT, "session" },
+         { GOT, "session/set_config_option", "{\"configId\":\"approval\"}" },
+         { GONE, "exited" }, { FAILS, "pin", "'mode' = 'ask': exited" });
     PLAY(TURN(BY_MODE), TO_NEW, { ANSWER, "{\"sessionId\":\"s1\"}" }, { EVENT, "session" },
          { FAILS, "pin", "has no setting 'mode'|mode=ask" });
     PLAY(TURN({ "pin", ACP_MODE, NULL, "plan" }), TO_NEW,
@@ -218,6 +229,15 @@ static void in_version_2_an_option_has_another_name_for_its_id_and_a_value_a_typ
          { GOT, "session/set_config_option",
            "{\"configId\":\"mode\",\"type\":\"id\",\"value\":\"ask\"}" },
          { ANSWER, CONFIG(V2_MODE("ask")) }, { GOT, "session/prompt" }, { PROMPTS });
+    t = *TURN({ "pin", ACP_CONFIG, "flag", "off" });
+    t.version = 2;
+    PLAY(&t, { GOT, "initialize" },
+         { ANSWER, "{\"protocolVersion\":2,\"capabilities\":{\"session\":{}}}" },
+         { GOT, "session/new" },
+         { ANSWER, SESSION("{\"configId\":\"flag\",\"name\":\"F\",\"type\":\"boolean\","
+                           "\"currentValue\":true}") },
+         { EVENT, "session" },
+         { GOT, "session/set_config_option", "{\"type\":\"boolean\",\"value\":false}" });
 }
 
 static void a_long_list_of_values_is_cut_in_the_message(void **state)

@@ -242,6 +242,16 @@ static void a_cancel_before_the_prompt_fails_the_session_at_once(void **state)
          { ANSWER, "{\"sessionId\":\"s1\"}" }, { NOTHING });
 }
 
+static void what_cannot_be_sent_fails_the_step(void **state)
+{
+    PLAY(&plain, { GOT, "initialize" }, { DEAF }, { ANSWER, "{\"protocolVersion\":1}" },
+         { FAILS, "new_session", "the pipe is closed" });
+    PLAY(&plain, TO_NEW, { DEAF }, { ANSWER, "{\"sessionId\":\"s1\"}" }, { EVENT, "session" },
+         { FAILS, "prompt", "the pipe is closed" });
+    PLAY(&plain, TO_NEW, { DEAF }, { SAY, V "\"method\":\"_x\",\"id\":5}" }, { CANCEL },
+         { FAILS, "cancelled" });
+}
+
 /* A send that fails at once is told from the loop, never from inside acp_session_new(). */
 static bool refuse_to_send(void *ctx, struct str line, struct error *e)
 {
@@ -316,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_end_of_the_agent_fails_the_step_it_was_at),
         cmocka_unit_test(a_request_that_is_not_answered_fails_the_step_by_name),
         cmocka_unit_test(a_cancel_before_the_prompt_fails_the_session_at_once),
+        cmocka_unit_test(what_cannot_be_sent_fails_the_step),
         cmocka_unit_test(an_agent_that_cannot_be_reached_is_told_from_the_loop),
     };
 

@@ -46,6 +46,16 @@ static void a_turn_ends_with_the_reason_that_the_agent_gives(void **state)
          { STOPS, "", "exited with status 1" }, { GONE, "again" });
 }
 
+static void a_usage_that_is_too_long_is_not_kept(void **state)
+{
+    auto_buf answer = BUF(64 << 10);
+
+    buf_addz(&answer, "{\"stopReason\":\"end_turn\",\"usage\":{\"x\":\"");
+    buf_fill(&answer, 'u', 5000);
+    buf_addz(&answer, "\"}}");
+    PLAY(&plain, TO_PROMPT, { ANSWER, buf_z(&answer) }, { STOPS, "end_turn" });
+}
+
 /* TK-31: recorded first, answered then; by kind, once. */
 static void a_permission_is_recorded_before_it_is_answered(void **state)
 {
@@ -351,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cancel_just_before_a_decision_leaves_nothing_to_grant),
         cmocka_unit_test(a_turn_ends_with_the_reason_that_the_agent_gives),
+        cmocka_unit_test(a_usage_that_is_too_long_is_not_kept),
         cmocka_unit_test(a_permission_is_recorded_before_it_is_answered),
         cmocka_unit_test(a_decision_that_could_not_be_recorded_is_answered_cancelled),
         cmocka_unit_test(a_choice_of_always_alone_is_answered_cancelled_and_recorded),

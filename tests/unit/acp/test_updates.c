@@ -75,6 +75,18 @@ static void count_event(void *ctx, enum acp_event type, struct str data)
     sizes[1] += json_str(json_get(j.root, "text")).n;
 }
 
+/* Its chunks then count as those of a message without one. */
+static void a_message_id_that_is_too_long_is_not_kept(void **state)
+{
+    auto_buf chunk = BUF(8 * ACP_ID_MAX);
+
+    buf_addz(&chunk, "{\"sessionUpdate\":\"agent_message_chunk\",\"messageId\":\"");
+    buf_fill(&chunk, 'm', ACP_ID_MAX + 1);
+    buf_addz(&chunk, "\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}");
+    PLAY(&plain, TO_PROMPT, { UPDATE, buf_z(&chunk) }, { UPDATE, buf_z(&chunk) }, { FLUSH },
+         { EVENT, "message", "{\"text\":\"xx\",\"message_id\":\"<absent>\"}" }, TO_END);
+}
+
 static void a_long_text_is_told_in_pieces_that_cut_no_character(void **state)
 {
     struct acp_text t;
@@ -241,7 +253,12 @@ static void once_muted_only_permissions_and_the_end_are_told(void **state)
          { ASK, "0",
            "\"toolCall\":{\"toolCallId\":\"c\"},\"options\":[{\"optionId\":\"n\","
            "\"name\":\"N\",\"kind\":\"reject_once\"}]" },
-         { PERMIT, "edit reject_once n" }, { GOT_ANSWER, "0" }, TO_END);
+         { PERMIT, "edit reject_once n" }, { GOT_ANSWER, "0" }, { DROPPED, .n = 4 }, TO_END);
+    PLAY(&(const struct acp_turn){ .version = 2 }, TO_PROMPT_V2, { ANSWER, "{}" }, { MUTE },
+         { UPDATE, CHUNK("m", "x") },
+         { UPDATE, "{\"sessionUpdate\":\"state_update\",\"state\":\"idle\",\"stopReason\":"
+                   "\"end_turn\"}" },
+         { STOPS, "end_turn" });
 }
 
 /* ACP-1: the turn goes on behind it. */
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(chunks_are_put_together_by_message_and_kind),
         cmocka_unit_test(pending_text_goes_out_before_any_other_event),
         cmocka_unit_test(pending_text_goes_out_within_a_second),
+        cmocka_unit_test(a_message_id_that_is_too_long_is_not_kept),
         cmocka_unit_test(a_long_text_is_told_in_pieces_that_cut_no_character),
         cmocka_unit_test(tool_calls_come_without_content_and_with_a_cut_output),
         cmocka_unit_test(an_update_may_come_before_its_tool_call_or_without),

@@ -158,6 +158,17 @@ static void messages_may_come_in_batches(void **state)
          { EVENT, "message", "{\"text\":\"ab\"}" }, IDLE_EVENT, { STOPS, "end_turn" });
 }
 
+static void the_members_of_a_batch_are_read_up_to_a_number(void **state)
+{
+    auto_buf batch = BUF((size_t)4 << 20);
+
+    buf_addz(&batch, "[{}");
+    for (int i = 0; i < 10000; i++)
+        buf_addz(&batch, ",{}");
+    buf_addz(&batch, "," IN_UPDATE(CHUNK("m", "behind")) "]");
+    PLAY(&two, TO_PROMPT_V2, { SAY, buf_z(&batch) }, { FLUSH }, { NOTHING });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +180,7 @@ int main(void)
         cmocka_unit_test(the_first_word_of_a_tool_call_is_its_call),
         cmocka_unit_test(a_plan_of_items_is_a_plan_and_others_are_updates),
         cmocka_unit_test(the_subject_of_a_permission_request_has_a_type),
+        cmocka_unit_test(the_members_of_a_batch_are_read_up_to_a_number),
         cmocka_unit_test(messages_may_come_in_batches),
     };
 
