@@ -309,8 +309,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_a_regular_file_is_refused_without_hanging,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_parents_are_made_private, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            old_temps_of_killed_writers_are_swept_and_nothing_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_temps_of_killed_writers_are_swept_and_nothing_else,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(stamps_tell_versions_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             an_entry_is_a_directory_also_where_the_file_system_does_not_tell, set_up,
