@@ -56,8 +56,10 @@ struct acp_session {
     unsigned busy;     /* callbacks under way */
     bool freed;
 
-    struct acp_kept initialized; /* the answer to initialize; agent views it */
+    struct acp_kept
+        initialized; /* the answer to initialize; agent views it. Until the prompt */
     struct acp_agent agent;
+    struct buf logins;      /* the agent's methods, for failures; empty: none */
     struct str id;          /* of the session, in the arena; empty: not open */
     int pages;              /* of session/list that were read */
     bool list_all;          /* the list is not limited to the workspace any more */
@@ -115,6 +117,7 @@ void acp_fail_setting(struct acp_session *s, const struct acp_setting *set, stru
  * login (ACP-6). */
 void acp_fail_reply(struct acp_session *s, const char *step, const struct rpc_msg *reply,
                     const struct error *e);
+void acp_put_cut(struct buf *b, struct str text); /* <= ACP_TEXT_SHOWN, safe to show */
 /* The words of an error answer (ACP-5), or of the error when none came; one line. */
 void acp_put_error(struct buf *b, const struct acp_session *s, const struct rpc_msg *reply,
                    const struct error *e);

@@ -77,6 +77,7 @@ static void destroy(struct acp_session *s)
     buf_free(&s->mode);
     buf_free(&s->model);
     buf_free(&s->unsent);
+    buf_free(&s->logins);
     arena_free(&s->arena);
     free(s);
 }
@@ -144,7 +145,7 @@ static void cancel_request(struct acp_session *s, uint64_t call)
 
 /* ---- failures ---- */
 
-static void put_cut(struct buf *b, struct str text)
+void acp_put_cut(struct buf *b, struct str text)
 {
     utf8_put_clean(b, utf8_cut(text, ACP_TEXT_SHOWN));
     buf_addz(b, text.n > ACP_TEXT_SHOWN ? "..." : "");
@@ -157,36 +158,17 @@ static void put_data(struct buf *b, yyjson_val *data)
     auto_buf json = BUF((size_t)1 << 20);
 
     if (json_is_str(data)) {
-        put_cut(b, json_str(data));
+        acp_put_cut(b, json_str(data));
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (json_is_str(json_get(data, keys[i]))) {
-            put_cut(b, json_str(json_get(data, keys[i])));
+            acp_put_cut(b, json_str(json_get(data, keys[i])));
             return;
         }
     }
     json_put_val(&json, data);
-    put_cut(b, buf_str(&json));
-}
-
-/* "'a' (its name), 'b' ...", those that a program could use first to last. */
-static void put_auth_methods(struct buf *b, const struct acp_session *s)
-{
-    const char *sep = "";
-
-    for (struct json_iter it = json_iter(s->agent.auth_methods); json_next(&it);) {
-        struct str id = json_str(json_get(it.val, s->codec->auth_id));
-
-        if (!id.n || b->n > ACP_TEXT_SHOWN)
-            continue;
-        buf_addf(b, "%s'", sep);
-        put_cut(b, id);
-        buf_addz(b, "'");
-        sep = ", ";
-    }
-    if (!*sep)
-        buf_addz(b, "none");
+    acp_put_cut(b, buf_str(&json));
 }
 
 static bool wants_login(const struct rpc_msg *reply)
@@ -198,16 +180,13 @@ void acp_put_error(struct buf *b, const struct acp_session *s, const struct rpc_
                    const struct error *e)
 {
     if (!reply || reply->kind != RPC_ERROR) {
-        put_cut(b, str_of(e->msg));
+        acp_put_cut(b, str_of(e->msg));
         return;
     }
-    if (wants_login(reply)) {
-        auto_buf methods = BUF(2 * ACP_TEXT_SHOWN);
-
-        put_auth_methods(&methods, s);
-        buf_addf(b, "authentication required (methods of the agent: %s): ", buf_z(&methods));
-    }
-    put_cut(b, reply->message);
+    if (wants_login(reply))
+        buf_addf(b, "authentication required (methods of the agent: %s): ",
+                 s->logins.n ? buf_z(&s->logins) : "none");
+    acp_put_cut(b, reply->message);
     buf_addf(b, " (code %lld)", (long long)reply->code);
     if (reply->data && !json_is_null(reply->data)) {
         buf_addz(b, ": ");
@@ -556,6 +535,7 @@ struct acp_session *acp_session_new(struct loop *l, const struct acp_turn *turn,
     assert(s->codec);
     s->mode = BUF(ACP_ID_MAX);
     s->model = BUF(ACP_ID_MAX);
+    s->logins = BUF(8 * ACP_TEXT_SHOWN);
     s->unsent = BUF(2 * ACP_TEXT_SHOWN);
     s->tools = ACP_TOOLS;
     acp_text_init(&s->text, acp_text_event, s);

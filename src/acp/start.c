@@ -27,6 +27,20 @@ void acp_begin(struct acp_session *s)
     }
 }
 
+/* "'a', 'b'": what a login could be made with. */
+static void read_logins(struct acp_session *s)
+{
+    for (struct json_iter it = json_iter(s->agent.auth_methods); json_next(&it);) {
+        struct str id = json_str(json_get(it.val, s->codec->auth_id));
+
+        if (!id.n || s->logins.n > ACP_TEXT_SHOWN)
+            continue;
+        buf_addz(&s->logins, s->logins.n ? ", '" : "'");
+        acp_put_cut(&s->logins, id);
+        buf_addz(&s->logins, "'");
+    }
+}
+
 /* The agent decides; what it answers must be ours, and not newer than what we offered. */
 static bool read_initialized(struct acp_session *s, const struct rpc_msg *reply)
 {
@@ -44,6 +58,7 @@ static bool read_initialized(struct acp_session *s, const struct rpc_msg *reply)
     s->codec = codec;
     acp_keep(&s->initialized, reply->doc, reply->result);
     codec->read_agent(&s->agent, reply->result);
+    read_logins(s);
     return true;
 }
 

@@ -84,6 +84,16 @@ void acp_on_state_update(struct acp_session *s, struct rpc_doc *doc, yyjson_val 
         acp_keep(&s->idle, doc, update);
 }
 
+/* Answers may be large, and turns are long. */
+static void forget_settings(struct acp_session *s)
+{
+    acp_keep(&s->initialized, NULL, NULL);
+    acp_keep(&s->config, NULL, NULL);
+    acp_keep(&s->modes, NULL, NULL);
+    acp_keep(&s->models, NULL, NULL);
+    s->agent.auth_methods = NULL;
+}
+
 /* The one request without a deadline of its own (TK-20). */
 void acp_prompt(struct acp_session *s)
 {
@@ -110,5 +120,6 @@ void acp_prompt(struct acp_session *s)
         return;
     }
     acp_enter(s, ACP_PROMPTING);
+    forget_settings(s);
     s->ops.on_prompting(s->ctx);
 }

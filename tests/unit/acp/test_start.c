@@ -178,6 +178,12 @@ static void a_session_that_needs_a_login_says_which(void **state)
          { REFUSE, "{\"code\":-32000,\"message\":\"Authentication required\"}" },
          { FAILS, "new_session",
            "authentication required (methods of the agent: 'key', 'web')" });
+    PLAY(&plain, { GOT, "initialize" },
+         { ANSWER, "{\"protocolVersion\":1,\"authMethods\":[{\"id\":\"key\"}]}" },
+         { GOT, "session/new" }, { ANSWER, "{\"sessionId\":\"s1\"}" }, { EVENT, "session" },
+         { GOT, "session/prompt" }, { PROMPTS },
+         { REFUSE, "{\"code\":-32000,\"message\":\"expired\"}" },
+         { STOPS, "", "authentication required (methods of the agent: 'key'): expired" });
     PLAY(&plain, TO_NEW, { REFUSE, "{\"code\":-32000,\"message\":\"sign in\"}" },
          { FAILS, "new_session", "methods of the agent: none): sign in" });
 }
