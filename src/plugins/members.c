@@ -9,6 +9,7 @@
 #include "text/json.h"
 #include "text/pattern_set.h"
 #include "text/toml.h"
+#include "text/yaml.h"
 
 bool members_step(struct member_search *s)
 {
@@ -158,25 +159,45 @@ void members_cargo(struct member_search *s, const char *root, struct strs *out)
 
 /* ---- npm ---- */
 
-static void add_packages(struct member_search *s, const char *root, yyjson_val *patterns,
+static void add_patterns(struct member_search *s, yyjson_val *patterns, struct pattern_set *set)
+{
+    for (struct json_iter it = json_iter(patterns); json_next(&it);)
+        if (!pattern_set_add(set, s->a, json_str(it.val)))
+            break;
+}
+
+static void add_pnpm_patterns(struct member_search *s, const char *root,
+                              struct pattern_set *set)
+{
+    auto_buf text = BUF(YAML_MAX_BYTES);
+    const struct yaml *list;
+    struct error why;
+
+    if (!read_manifest(s, path_join(s->a, root, "pnpm-workspace.yaml"), &text))
+        return;
+    list = yaml_get(yaml_parse(s->a, buf_str(&text), &why), "packages");
+    for (const struct yaml *item = yaml_is(list, YAML_LIST) ? list->first : NULL; item;
+         item = item->next)
+        if (!pattern_set_add(set, s->a, yaml_str(item)))
+            break;
+}
+
+static void add_packages(struct member_search *s, const char *root, struct pattern_set *set,
                          struct strs *out)
 {
-    struct pattern_set set = { 0 };
     struct strs dirs = { 0 };
 
-    for (struct json_iter it = json_iter(patterns); json_next(&it);)
-        if (!pattern_set_add(&set, s->a, json_str(it.val)))
-            break;
-    for (size_t i = 0; i < set.yes.n; i++)
-        member_glob_expand(s, root, set.yes.v[i], &dirs);
+    for (size_t i = 0; i < set->yes.n; i++)
+        member_glob_expand(s, root, set->yes.v[i], &dirs);
     for (size_t i = 0; i < dirs.n; i++)
-        if (!pattern_set_deny(&set, str_from(dirs.v[i], strlen(root) + 1)))
+        if (!pattern_set_deny(set, str_from(dirs.v[i], strlen(root) + 1)))
             add_member(s, root, dirs.v[i].p, "package.json", out);
 }
 
 void members_npm(struct member_search *s, const char *root, struct strs *out)
 {
     auto_buf text = BUF(WORKSPACE_MAX_MANIFEST);
+    struct pattern_set set = { 0 };
     auto_json doc = { 0 };
     yyjson_val *patterns;
 
@@ -184,6 +205,7 @@ void members_npm(struct member_search *s, const char *root, struct strs *out)
         !json_parse(&doc, buf_str(&text), NULL))
         return;
     patterns = json_get(doc.root, "workspaces");
-    add_packages(s, root, json_is_obj(patterns) ? json_get(patterns, "packages") : patterns,
-                 out);
+    add_patterns(s, json_is_obj(patterns) ? json_get(patterns, "packages") : patterns, &set);
+    add_pnpm_patterns(s, root, &set);
+    add_packages(s, root, &set, out);
 }

@@ -18,7 +18,8 @@ struct member_search {
 /*
  * Appends the canonical directories of the members that `root` declares, itself excluded,
  * unsorted and without duplicates: Cargo `[workspace] members` without `exclude`, and path
- * dependencies beneath the root; npm `workspaces`, in both its forms, with negated patterns. A
+ * dependencies beneath the root; npm `workspaces`, in both its forms, and `packages` of
+ * pnpm-workspace.yaml, with negated patterns. A
  * root that declares no workspace appends nothing. A member outside the root is not taken.
  */
 void members_cargo(struct member_search *s, const char *root, struct strs *out);

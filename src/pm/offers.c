@@ -108,7 +108,8 @@ static bool put_offer(struct jw *w, const char *pm, yyjson_val *v, size_t *room)
     auto_buf text = BUF(OFFER_MAX_MANIFEST);
     struct package_id id;
 
-    if (!wire_id(json_get(v, "id"), pm, &id) || !root.n || root.n > OFFERS_MAX_ROOT)
+    if (!wire_id(json_get(v, "id"), pm, &id) || !wire_is_exact(id.version) || !root.n ||
+        root.n > OFFERS_MAX_ROOT)
         return false;
     if (manifest && !json_is_null(manifest))
         json_put_val(&text, manifest);

@@ -146,8 +146,9 @@ static void take_package(struct ask *a, yyjson_val *result)
     struct error why = { 0 };
     const char *root = NULL;
 
-    if (!wire_id(json_get(result, "id"), a->program->name, &o.id))
-        error_set(&why, ERR_PROTOCOL, "the answer has no id");
+    if (!wire_id(json_get(result, "id"), a->program->name, &o.id) ||
+        !wire_is_exact(o.id.version))
+        error_set(&why, ERR_PROTOCOL, "the answer has no id with an exact version");
     else if (offer_answers(&o, &a->q->id, &why))
         root = offer_root(mem, o.root, &why);
     if (!root) {

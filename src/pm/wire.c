@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "pm/wire.h"
 
+#include <string.h>
+
 bool wire_is_text(struct str s)
 {
     return s.n > 0 && s.n <= WIRE_MAX_TEXT && !str_has_control(s);
+}
+
+static bool is_name(struct str s)
+{
+    struct str part, rest = s;
+
+    if (!wire_is_text(s) || str_ends(s, STR("/")))
+        return false;
+    while (str_next(&rest, '/', &part))
+        if (!part.n || str_is(part, ".") || str_is(part, ".."))
+            return false;
+    return true;
+}
+
+bool wire_is_exact(struct str version)
+{
+    return version.n && !strchr("*<>=^~ ", version.p[0]);
 }
 
 bool wire_id(yyjson_val *v, const char *pm, struct package_id *ret)
@@ -11,7 +30,7 @@ bool wire_id(yyjson_val *v, const char *pm, struct package_id *ret)
     *ret = (struct package_id){ .pm = json_str(json_get(v, "pm")),
                                 .name = json_str(json_get(v, "name")),
                                 .version = json_str(json_get(v, "version")) };
-    return str_is(ret->pm, pm) && wire_is_text(ret->name) && wire_is_text(ret->version);
+    return str_is(ret->pm, pm) && is_name(ret->name) && wire_is_text(ret->version);
 }
 
 void wire_put_id(struct jw *w, const struct package_id *id)

@@ -12,9 +12,12 @@
 /* Not empty, at most WIRE_MAX_TEXT bytes, no control characters. */
 bool wire_is_text(struct str s);
 
-/* An id of package manager `pm` (an id of another is not its to give); the texts belong to v.
- */
+/* An id of package manager `pm` (an id of another is not its to give) whose name leads nowhere:
+ * no part of it between '/' is empty, "." or "..". The texts belong to v. */
 bool wire_id(yyjson_val *v, const char *pm, struct package_id *ret);
+
+/* A version as answers have it (PM-2): neither "*" nor a requirement. */
+bool wire_is_exact(struct str version);
 
 /* An empty version is "*". */
 void wire_put_id(struct jw *w, const struct package_id *id);

@@ -259,6 +259,14 @@ static void malformed_offers_are_dropped(void **state)
         OFFER("b", "w", "1.0.0", "@/w"), /* not its to give */
         OFFER("a", "", "1.0.0", "@/w"),
         OFFER("a", "w", "", "@/w"),
+        OFFER("a", "w", "*", "@/w"), /* PM-2: exact */
+        OFFER("a", "w", "^1.0.0", "@/w"),
+        OFFER("a", "../../evil", "1.0.0", "@/w"),
+        OFFER("a", "/etc", "1.0.0", "@/w"),
+        OFFER("a", "a//b", "1.0.0", "@/w"),
+        OFFER("a", "a/./b", "1.0.0", "@/w"),
+        OFFER("a", "a/", "1.0.0", "@/w"),
+        OFFER("a", "..", "1.0.0", "@/w"),
         OFFER("a", "w\\u001b[31m", "1", "@/w"),
         OFFER("a", "w", "1\\n2", "@/w"),
         OFFER("a", "w", "1.0.0", ""),

@@ -181,8 +181,8 @@ static void fetch_gives_a_checked_root(void **state)
     static const struct {
         const char *result, *problem;
     } bad[] = {
-        { "7", "the answer has no id" },
-        { PACKAGE("b", "w", "1.0.0", "@/w"), "the answer has no id" },
+        { "7", "the answer has no id with an exact version" },
+        { PACKAGE("b", "w", "1.0.0", "@/w"), "the answer has no id with an exact version" },
         { PACKAGE("a", "v", "1.0.0", "@/w"),
           "it answers with 'a:v 1.0.0', which is not 'w ^1'" },
         { PACKAGE("a", "w", "2.0.0", "@/w"),
