@@ -135,6 +135,14 @@ const struct catalog_server *catalog_find(const struct catalog *c, struct str na
     return catalog_by_global(c, name);
 }
 
+bool catalog_is_remark(const struct catalog *c, struct str line)
+{
+    for (size_t i = 0; i < c->res->remarks.n; i++)
+        if (str_eq(c->res->remarks.v[i], line))
+            return true;
+    return false;
+}
+
 void catalog_put_problems(const struct catalog *c, void (*line)(void *ctx, struct str text),
                           void *ctx)
 {

@@ -35,6 +35,9 @@ const struct catalog_server *catalog_by_global(const struct catalog *c, struct s
 /* By configured name, else by global. */
 const struct catalog_server *catalog_find(const struct catalog *c, struct str name);
 
+/* One of the resolution's remarks: told by list_tools, and where nothing can run. */
+bool catalog_is_remark(const struct catalog *c, struct str line);
+
 /* Adds all problem lines: of the resolution, then of each server. */
 void catalog_put_problems(const struct catalog *c, void (*line)(void *ctx, struct str text),
                           void *ctx);

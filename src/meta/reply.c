@@ -18,6 +18,19 @@ void reply_put_problems(struct buf *out, const struct catalog *c)
     catalog_put_problems(c, put_bracketed, out);
 }
 
+struct own_problems {
+    struct buf *out;
+    const struct catalog *catalog;
+};
+
+static void put_own(void *ctx, struct str line)
+{
+    struct own_problems *p = ctx;
+
+    if (!catalog_is_remark(p->catalog, line))
+        put_bracketed(p->out, line);
+}
+
 /* Cut on a UTF-8 border, with a note that says where the whole value is. */
 static void put_result(struct buf *out, const struct reply *r)
 {
@@ -132,6 +145,7 @@ static void put_too_large(struct buf *out)
 bool reply_put(struct buf *out, const struct reply *r)
 {
     bool is_error = r->end->outcome != SCRIPT_OK;
+    struct own_problems problems = { out, r->catalog };
 
     put_outcome(out, r);
     if (r->end->console.n) {
@@ -140,7 +154,7 @@ bool reply_put(struct buf *out, const struct reply *r)
     }
     if (is_error && r->nfinished)
         put_finished(out, r);
-    reply_put_problems(out, r->catalog);
+    catalog_put_problems(r->catalog, put_own, &problems);
     for (size_t i = 0; i < r->ntags; i++)
         put_bracketed(out, r->tags[i]);
     if (buf_ok(out, NULL))

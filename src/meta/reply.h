@@ -23,7 +23,7 @@ struct reply {
     size_t bytes_in;        /* JSON of all results that the script was given */
     const struct str *tags; /* without brackets: "server.tool: result off-shape, ..." */
     size_t ntags;
-    const struct catalog *catalog; /* its problem lines */
+    const struct catalog *catalog; /* its problem lines, without remarks */
     struct results *results;       /* keeps a cut value */
 };
 

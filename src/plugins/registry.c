@@ -248,9 +248,11 @@ void registries_load(struct load_ctx *l, const struct config *config, const stru
 
         if (reg->path.n)
             registry_load(l, reg->name, arena_z(l->a, reg->path));
-        else if (!load_git(l, reg->name, reg->git, dirs, &why))
+        else if (!load_git(l, reg->name, reg->git, dirs, &why)) {
             fail(l, reg->name, arena_z(l->a, reg->name),
                  arena_printf(l->a, "registry '%.*s': %s", STR_F(reg->name), why.msg));
+            l->out->failures.v[l->out->failures.n - 1].unfetched = why.kind == ERR_NOT_FOUND;
+        }
     }
 }
 

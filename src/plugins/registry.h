@@ -23,6 +23,7 @@ struct load_failure {
     struct str name; /* subpath or directory */
     struct str registry;
     struct str reason; /* "skipping <path>: <error chain>" (PL-16) */
+    bool unfetched;    /* a whole registry that was never fetched */
 };
 
 struct loaded {

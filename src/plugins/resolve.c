@@ -118,6 +118,8 @@ static void report_failures(struct resolver *r)
         add_failure_row(r, &r->loaded.failures.v[i]);
         if (i < MAX_FAILURE_LINES)
             add_problem(r, r->loaded.failures.v[i].reason);
+        if (r->loaded.failures.v[i].unfetched)
+            ARENA_PUSH(&r->res->arena, &r->res->remarks) = r->loaded.failures.v[i].reason;
     }
     if (r->loaded.failures.n > MAX_FAILURE_LINES)
         add_problem(r,

@@ -98,6 +98,8 @@ struct resolution {
         size_t n, cap;
     } subcommands;
     struct strs problems; /* finished problem lines, without brackets ("x: reason") */
+    struct strs remarks;  /* of the problems, those that do not stand under every reply: they
+                             are as true before and after it, and no server lacks for them */
     struct strs warnings; /* for people only: nothing is missing because of them */
     struct {
         struct plugin_status *v;

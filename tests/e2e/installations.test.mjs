@@ -101,6 +101,10 @@ scenario('PM-13 CF-5: a git registry is the checkout that is there; without one 
     assert.deepEqual(problems(await s.list()), ["registry 'team': 'https://example.invalid/team/plugins/tree/main' is not fetched yet; run 'symposium plugin sync'"]);
     await s.execute('return 1');
     assert.ok(!fs.existsSync(marker), 'git was not started');
+    assert.match((await s.execute('return 1')).text, /No MCP servers apply[^]*is not fetched yet/, 'MS-42');
+    place.peers({ a: one('a') });
+    assert.match(await s.list(), /\ba:[^]*is not fetched yet/);
+    assert.doesNotMatch((await s.execute('return 1')).text, /is not fetched yet/, 'MS-41: no reply repeats it');
 });
 
 scenario('CF-3: the recommendations that are not fetched yet are no problem of a session', async place => {
