@@ -61,6 +61,18 @@ void errand_say(struct errand *e, struct str line)
     }
 }
 
+struct resolving *errand_resolve(struct errand *e,
+                                 void (*done)(void *ctx, struct resolution *res), void *ctx,
+                                 struct error *why)
+{
+    struct resolving_opts o = {
+        .dirs = e->dirs, .start_dir = e->start_dir, .level = e->level, .pms = e->pms
+    };
+
+    errand_say(e, STR("looking at the workspace"));
+    return resolving_begin(e->loop, &o, done, ctx, why);
+}
+
 /* ---- life ---- */
 
 static void on_gone(void *ctx)

@@ -13,7 +13,7 @@
 #define SYM_CLI_ERRAND_H
 
 #include "cli/command.h"
-#include "pm/set.h"
+#include "pm/resolving.h"
 
 #define ERRAND_PATIENCE_MS 400 /* before the line appears */
 #define ERRAND_REDRAW_MS   250
@@ -52,6 +52,11 @@ int errand_run(struct arena *a, const struct args *args, const struct errand_job
 void errand_say(struct errand *e, struct str line);
 /* Takes the line away. Call it before printing. */
 void errand_clear(struct errand *e);
+/* Begins a whole resolution as the command line has it, and says so. NULL: *why; the errand
+ * goes on. */
+struct resolving *errand_resolve(struct errand *e,
+                                 void (*done)(void *ctx, struct resolution *res), void *ctx,
+                                 struct error *why);
 /* From a callback of the loop; the job's cancel follows. */
 void errand_end(struct errand *e, int status);
 

@@ -44,7 +44,7 @@ static int run(int argc, char **argv)
         return put_version();
     at = args_command_at(argc, argv);
     if (at < argc && !cli_find(str_of(argv[at])))
-        return subcommand_run(&a, argc, argv, at);
+        return subcommand_run(&a, argv, at);
     if (!args_parse(&args, &a, argc, argv, &e))
         return args.command ? cli_usage(args.command, "%s", e.msg)
                             : cli_fail(EXIT_USAGE, "%s", e.msg);

@@ -10,7 +10,6 @@
 #include "pm/locate.h"
 #include "pm/query.h"
 #include "pm/registries.h"
-#include "pm/resolving.h"
 
 struct plugin_command {
     struct errand *errand;
@@ -194,14 +193,10 @@ static void on_resolved(void *ctx, struct resolution *res)
 static void begin_resolving(struct errand *e, void *ctx)
 {
     struct plugin_command *p = ctx;
-    struct resolving_opts o = {
-        .dirs = e->dirs, .start_dir = e->start_dir, .level = e->level, .pms = e->pms
-    };
     struct error why;
 
     p->errand = e;
-    errand_say(e, STR("looking at the workspace"));
-    p->resolving = resolving_begin(e->loop, &o, on_resolved, p, &why);
+    p->resolving = errand_resolve(e, on_resolved, p, &why);
     if (!p->resolving)
         errand_end(e, fail(p, why.msg));
 }

@@ -6,7 +6,6 @@
 #include "cli/errand.h"
 #include "cli/report.h"
 #include "plugins/checkout.h"
-#include "pm/resolving.h"
 
 struct status {
     struct errand *errand;
@@ -201,14 +200,10 @@ static void on_resolved(void *ctx, struct resolution *res)
 static void begin(struct errand *e, void *ctx)
 {
     struct status *s = ctx;
-    struct resolving_opts o = {
-        .dirs = e->dirs, .start_dir = e->start_dir, .level = e->level, .pms = e->pms
-    };
     struct error why;
 
     s->errand = e;
-    errand_say(e, STR("looking at the workspace"));
-    s->resolving = resolving_begin(e->loop, &o, on_resolved, s, &why);
+    s->resolving = errand_resolve(e, on_resolved, s, &why);
     if (!s->resolving)
         errand_end(e, cli_fail(EXIT_FAILED, "%s", why.msg));
 }

@@ -202,14 +202,13 @@ static void cancel(void *ctx)
 
 static const struct errand_job job = { begin, cancel };
 
-int subcommand_run(struct arena *a, int argc, char **argv, int at)
+int subcommand_run(struct arena *a, char **argv, int at)
 {
     struct subcommands s = { .name = str_of(argv[at]) };
     struct args args;
     struct error e;
     int status;
 
-    (void)argc;
     if (!args_parse(&args, a, at, argv, &e))
         return cli_fail(EXIT_USAGE, "%s", e.msg);
     cli_set_globals(&args);

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 
 /* argv[at] is no command of ours. Does not return when its program runs in our place. */
-int subcommand_run(struct arena *a, int argc, char **argv, int at);
+int subcommand_run(struct arena *a, char **argv, int at);
 
 /* The list in `help`, by audience; nothing when there is none. */
 void subcommands_put(struct arena *a, const struct args *args, FILE *to);

@@ -22,11 +22,7 @@ static void put_manifest(struct arena *a, struct report *r, const struct plugin 
     jw_kstr(w, "path", consent_place(p));
     jw_kstr(w, "sha256", p->manifest_sha256);
     jw_kbool(w, "trusted", trusted);
-    jw_key(w, "runs");
-    jw_arr(w);
-    for (size_t i = 0; i < lines.n; i++)
-        jw_str(w, lines.v[i]);
-    jw_end(w);
+    strs_put(w, "runs", &lines);
     jw_end(w);
 }
 

@@ -10,7 +10,6 @@
 #include "plugins/enablement.h"
 #include "plugins/offer.h"
 #include "pm/offers.h"
-#include "pm/resolving.h"
 #include "sync/config_file.h"
 
 struct use {
@@ -301,9 +300,6 @@ static int remove_use(struct use *u)
 static void begin(struct errand *e, void *ctx)
 {
     struct use *u = ctx;
-    struct resolving_opts o = {
-        .dirs = e->dirs, .start_dir = e->start_dir, .level = e->level, .pms = e->pms
-    };
     struct error why;
 
     u->errand = e;
@@ -311,8 +307,7 @@ static void begin(struct errand *e, void *ctx)
         errand_end(e, remove_use(u));
         return;
     }
-    errand_say(e, STR("looking at the workspace"));
-    u->resolving = resolving_begin(e->loop, &o, on_resolved, u, &why);
+    u->resolving = errand_resolve(e, on_resolved, u, &why);
     if (!u->resolving)
         errand_end(e, refuse(u, why.msg));
 }
