@@ -242,8 +242,6 @@ static void session_is_open(struct acp_session *s, struct rpc_doc *doc, yyjson_v
     acp_settings_begin(s);
 }
 
-static void request_session(struct acp_session *s);
-
 static void session_is_new(struct acp_session *s, const struct rpc_msg *reply)
 {
     struct str id = json_str(json_get(reply->result, "sessionId"));
@@ -298,6 +296,8 @@ static bool lacks_resume(const struct acp_session *s, const struct rpc_msg *repl
     return s->agent.resume && s->agent.load && reply && reply->kind == RPC_ERROR &&
            reply->code == RPC_METHOD_NOT_FOUND;
 }
+
+static void request_session(struct acp_session *s);
 
 /* ACP-19: agents differ in the code that they refuse an unknown id with, so each refusal names
  * the id. One that agrees to anything is found out by what it has to tell. */
