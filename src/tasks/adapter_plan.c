@@ -176,7 +176,7 @@ static void put_value(struct planner *p, const struct adapter_option *o, const c
 static bool put_option(struct planner *p, const struct adapter_option *o)
 {
     yyjson_val *v = json_get(p->req->options, o->key);
-    bool on;
+    bool on = false;
 
     if (o->via == VIA_SWITCH) {
         if (!read_bool(p, o->key, &on))
@@ -371,7 +371,7 @@ static void begin(struct planner *p)
 
 static bool put_options(struct planner *p)
 {
-    bool follow;
+    bool follow = false;
 
     if (p->ad->model.via && !put_option(p, &p->ad->model))
         return false;

@@ -166,12 +166,17 @@ static void on_ancestor(void *ctx, const struct ledger_answer *a, const struct e
     look_at_next(c);
 }
 
+static void ask(struct chain_check *c)
+{
+    ledger_get(c->ledger, str_of(c->above.id[c->looked_at]), on_ancestor, c);
+}
+
 static void look_at_next(struct chain_check *c)
 {
     if (c->looked_at == c->above.n)
         finish(c, NULL);
     else
-        ledger_get(c->ledger, str_of(c->above.id[c->looked_at]), on_ancestor, c);
+        ask(c);
 }
 
 static bool is_too_deep(struct chain_check *c, struct error *e)
@@ -224,6 +229,6 @@ struct chain_check *chain_check(
     else if (is_too_deep(c, &c->error))
         timer_set(c->soon, 0);
     else
-        look_at_next(c);
+        ask(c); /* what was read is one at least */
     return c;
 }

@@ -39,9 +39,9 @@ struct chain_spawn {
  * May this task be spawned? `chain`: its ancestors and itself, comma-separated, for
  * plan_request.chain and for CHAIN_VARIABLE of a process that is to run it; valid during the
  * call. ERR_INVALID: too deep, or an ancestor has the same agent, workspace and prompt; the
- * text after "invalid_request: "; ERR_CLOSED: the ledger failed. An ancestor that the ledger no longer knows counts for the
- * depth alone. `done` comes once, never from inside, not after ledger_drop(l, the object); the
- * object is gone with it.
+ * text after "invalid_request: "; ERR_CLOSED: the ledger failed. An ancestor that the ledger no
+ * longer knows counts for the depth alone. `done` comes once, never from inside; the object is
+ * gone with it.
  */
 struct chain_check;
 struct chain_check *chain_check(

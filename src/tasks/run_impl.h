@@ -17,8 +17,11 @@
 /* After the turn stdin is closed; agents end by themselves within 2 s, most of them (ACP-20).
  * One that was called off is not waited for as long. */
 #define RUN_EOF_MS         2000
-#define RUN_EOF_CALLED_OFF 250
-#define RUN_TEXT_MS        250 /* stdout and stderr are collected so long into one event */
+#define RUN_EOF_CALLED_OFF 500
+/* A machine that stood still rings our timers first: before we give up, what was sent meanwhile
+ * is read. */
+#define RUN_LAST_LOOK_MS 100
+#define RUN_TEXT_MS      250 /* stdout and stderr are collected so long into one event */
 /* What was handed to the ledger and is not yet in it: beyond it the agent's pipes are not read.
  * Times the runs of a process this is what a flood may cost us in memory. */
 #define RUN_PENDING_MAX ((size_t)4 << 20)
@@ -68,6 +71,7 @@ struct run {
     struct timer *timer;    /* what the state waits for at most */
     struct timer *deadline; /* NULL: none */
     int64_t give_up_at;     /* RUN_ENDING: when the ladder is over */
+    bool last_look;         /* it is, and RUN_LAST_LOOK_MS runs */
 
     /* How it ends. */
     enum task_status verdict;

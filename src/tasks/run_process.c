@@ -23,6 +23,11 @@ static void settle(struct run *r)
 
 void run_give_up(struct run *r)
 {
+    if (!r->last_look) {
+        r->last_look = true;
+        timer_set(r->timer, RUN_LAST_LOOK_MS);
+        return;
+    }
     if (!child_tree_empty(r->child)) {
         run_error(r, NULL,
                   "supervision failed: it could not be shown that the agent's processes have "
@@ -92,6 +97,7 @@ static void on_exit_(void *ctx, const struct child_exit *how)
     }
     if (r->state != RUN_ENDING)
         run_enter(r, RUN_ENDING);
+    r->last_look = false;
     timer_set(r->timer, RUN_KILL_MS); /* what is left was sent SIGKILL now, not before */
 }
 

@@ -243,7 +243,10 @@ void run_end_turn(struct run *r)
 {
     acp_session_free(take_ptr(&r->session));
     while (r->permits) {
-        ledger_drop(r->all->env.ledger, r->permits);
-        permit_free(r->permits);
+        struct permit *p = r->permits;
+
+        r->permits = p->next;
+        ledger_drop(r->all->env.ledger, p);
+        free(p);
     }
 }
