@@ -362,7 +362,7 @@ bool events_args_read(struct events_query *ret, struct arena *a, yyjson_val *arg
     } raw = { .limit = SERVICE_EVENTS, .max_bytes = SERVICE_EVENT_BYTES };
     static const struct field fields[] = {
         ID(struct raw, id),
-        INT(struct raw, after, "after_seq", 0, INT64_MAX),
+        INT(struct raw, after, "after_seq", 0, SERVICE_SEQ_MAX),
         INT(struct raw, limit, "limit", 1, LEDGER_EVENTS_MAX),
         INT(struct raw, max_bytes, "max_bytes", 1, SERVICE_EVENT_BYTES_MAX),
         ANY(struct raw, types, "types"),

@@ -18,7 +18,8 @@
 #define SERVICE_EVENT_BYTES     262144 /* of it */
 #define SERVICE_EVENT_BYTES_MAX ((int64_t)4 << 20)
 #define SERVICE_LIST            50
-#define SERVICE_REASON_MAX      4096 /* bytes */
+#define SERVICE_SEQ_MAX         ((INT64_C(1) << 53) - 1) /* exact in every client */
+#define SERVICE_REASON_MAX      4096                     /* bytes */
 #define SERVICE_WORKSPACE_MAX   4096
 #define SERVICE_SESSION_MAX     1024
 #define SERVICE_CURSOR_MAX      1024

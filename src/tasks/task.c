@@ -196,6 +196,7 @@ void task_put(struct jw *w, const struct task_record *t, bool with_result)
 {
     jw_obj(w);
     jw_kstr(w, "task_id", t->id);
+    jw_kstrz(w, "kind", task_kind_name(t->kind));
     jw_kstr(w, "agent", t->agent);
     jw_kstr(w, "workspace", t->workspace);
     jw_kstrz(w, "status", task_status_name(t->status));

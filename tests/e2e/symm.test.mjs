@@ -47,6 +47,7 @@ scenario('TK-1 TK-8 TK-9 TK-10 TK-12 TK-13: a task from its spawn to a judgement
     assert.equal(t.status, 'running');
     const r = await ended(s, t.task_id);
     assert.deepEqual([r.status, r.stop_reason, r.resolution, r.agent, r.workspace], ['succeeded', 'end_turn', null, 'fake', place.workspace]);
+    assert.equal(r.kind, 'acp', 'TK-61');
     assert.deepEqual([r.labels, r.initiator_id, r.executor_id, r.parent_task_id], [['one', 'two'], 'me', 'you', null]);
     assert.equal(r.result_text, 'all done');
     assert.equal(r.usage.totalTokens, 18);

@@ -3,14 +3,14 @@
 // Random SIGKILLs of servers, agents, detached owners and commands, under load and in one ledger. Then: the ledger opens, the events of
 // each task are dense, nothing that was acknowledged is lost, every task has ended, and of all the processes none is alive.
 //
-// 300 kills in the ordinary run, 10,000 with TEST_SLOW. A kill is counted when its process was alive.
+// 300 kills in the ordinary run (100 of a sanitized program), 10,000 with TEST_SLOW. A kill is counted when its process was alive.
 import assert from 'node:assert/strict';
 import { spawn as start } from 'node:child_process';
 import fs from 'node:fs';
-import { alive, bin, childrenOf, commandOf, run, scenario, sleep, slack, treeOf, until } from './harness.mjs';
+import { alive, bin, childrenOf, commandOf, sanitized, scenario, sleep, slack, treeOf, until } from './harness.mjs';
 import { TERMINAL, agents, ask, assertDense } from './tasks.mjs';
 
-const KILLS = Number(process.env.TEST_KILLS ?? (process.env.TEST_SLOW ? 10000 : 300));
+const KILLS = Number(process.env.TEST_KILLS ?? (process.env.TEST_SLOW ? 10000 : sanitized ? 100 : 300));
 const pick = list => list[Math.floor(Math.random() * list.length)];
 const PROMPTS = ['acp: text=quick', 'acp: chunks=20 delay=20 text=word_word_word_word_word', 'acp: tool plan ask=edit', 'acp: hang=turn', 'acp: flood=200000',
     'acp: grandchild delay=50 chunks=5'];

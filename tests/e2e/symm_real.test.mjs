@@ -93,14 +93,14 @@ for (const [name, version] of CASES) {
     const a = AGENTS[name], skip = skipped(a), called = `${name}${version === 2 ? ' (version 2)' : ''}`;
 
     scenario(`TK-33: ${called}: a whole turn, and a resume of it in a new process`, { skip }, place => withAgent(place, name, version, async (s, m, _, begin) => {
-        const one = (await begin('Say something.')).task_id, first = await ended(s, one, 120);
+        const one = (await begin('Say something.')).task_id, first = await ended(s, one, 500);
         assert.deepEqual([first.status, first.stop_reason], ['succeeded', 'end_turn'], await story(s, one));
         assert.match(first.result_text, /scripted words: done/);
         assert.ok(first.session_id);
         const [started] = await events(s, one, { types: ['process_started'] });
         assert.equal(alive(started.data.pid), false);
         const before = m.requests.length;
-        const two = (await begin('And once more.', { session_id: first.session_id })).task_id, second = await ended(s, two, 120);
+        const two = (await begin('And once more.', { session_id: first.session_id })).task_id, second = await ended(s, two, 500);
         assert.deepEqual([second.status, second.session_id], ['succeeded', first.session_id], await story(s, two));
         assert.ok(m.requests.slice(before).some(r => json(r.body).includes('Say something.') && json(r.body).includes('And once more.')), 'the model saw both turns');
         assert.equal((await events(s, two, { types: ['agent_message'] })).map(e => e.data.text).join('').match(/scripted words/g).length, 1, 'history is no part of the turn');
@@ -109,7 +109,7 @@ for (const [name, version] of CASES) {
     scenario(`TK-31 TK-33: ${called}: an allowed tool is really done, a rejected one is really not, whatever the user's settings let pass`, { skip }, place => withAgent(place, name, version, async (s, m, _, begin) => {
         for (const allow of [[a.kind], []]) {
             const file = path.join(place.workspace, allow.length ? 'allowed' : 'rejected');
-            const id = (await begin(`CALL ${a.tool(file)}`, { allow })).task_id, r = await ended(s, id, 120);
+            const id = (await begin(`CALL ${a.tool(file)}`, { allow })).task_id, r = await ended(s, id, 500);
             const asked = await events(s, id, { types: ['permission'] });
             assert.ok(asked.length > 0, `it asked: ${await story(s, id)}`);
             assert.equal(fs.existsSync(file), allow.length > 0, `${file}: ${await story(s, id)}`);
@@ -137,7 +137,7 @@ for (const name of ['qwen', 'opencode', 'claude_code', 'codex']) {
 
     scenario(`TK-24 TK-33: ${name} hands work on through our own server: both tasks are in one ledger`, { skip }, place => withAgent(place, name, 1, async (s, m, _, begin) => {
         const id = (await begin(`CALL *spawn_task ${json({ agent: 'fake', prompt: 'acp: text=from_below' })}`, { allow: everything, options: { symposium: true } })).task_id;
-        const r = await ended(s, id, 120);
+        const r = await ended(s, id, 500);
         assert.equal(r.status, 'succeeded', await story(s, id));
         const all = (await ask(s, 'list_tasks', {})).tasks;
         assert.equal(all.length, 2, `${json(all.map(t => [t.agent, t.status]))} ${await story(s, id)} tools: ${json(toolsOf(m))}`);
@@ -148,7 +148,7 @@ for (const name of ['qwen', 'opencode', 'claude_code', 'codex']) {
 
     scenario(`TK-33: ${name} reaches our meta-server through session/new.mcpServers`, { skip }, place => withAgent(place, name, 1, async (s, m, _, begin) => {
         const id = (await begin(`CALL *execute ${json({ script: '"forty" + (40 + 2)' })}`, { allow: everything, options: { symposium: true } })).task_id;
-        const r = await ended(s, id, 120);
+        const r = await ended(s, id, 500);
         assert.equal(r.status, 'succeeded', await story(s, id));
         assert.ok(m.requests.some(q => json(q.body.messages ?? q.body.input ?? q.body.contents).includes('forty42')), `the model got its result; tools: ${json(toolsOf(m))}`);
     }));
