@@ -82,6 +82,15 @@ static void put(struct ledger *l, struct request *r)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* Nobody asked to hear of it: said once, until an event gets in again. */
+static void tell_loss(struct ledger *l, const struct request *r)
+{
+    if (r->failed && !l->told_loss && r->failed->kind != ERR_NOT_FOUND)
+        log_error("an event of task '%.*s' is lost: %s", STR_F(r->in.append.id),
+                  r->failed->msg);
+    l->told_loss = r->failed != NULL;
+}
+
 /* The oldest one, if it is ready. */
 static struct request *take_ready(struct ledger *l)
 {
@@ -101,22 +110,13 @@ static struct request *take_ready(struct ledger *l)
     l->bytes -= r->bytes;
     if (--l->nopen == 0)
         bell_keep_going(l->bell, false);
+    if (r->op == OP_APPEND && !r->done)
+        tell_loss(l, r);
     return r;
 }
 
-/* Nobody asked to hear of it: said once, until an event gets in again. */
-static void tell_loss(struct ledger *l, const struct request *r)
+static void answer(struct request *r)
 {
-    if (r->failed && !l->told_loss && r->failed->kind != ERR_NOT_FOUND)
-        log_error("an event of task '%.*s' is lost: %s", STR_F(r->in.append.id),
-                  r->failed->msg);
-    l->told_loss = r->failed != NULL;
-}
-
-static void answer(struct ledger *l, struct request *r)
-{
-    if (r->op == OP_APPEND && !r->done)
-        tell_loss(l, r);
     if (!r->dropped && r->flushed)
         r->flushed(r->ctx);
     else if (!r->dropped && r->running_done)
@@ -176,21 +176,31 @@ static struct ledger_watch *next_due_watch(struct ledger *l)
     return NULL;
 }
 
-/* A watch may free others, and the ledger. */
+/* What is called between enter() and leave() may free the ledger: it is `ended` then. */
+static void enter(struct ledger *l)
+{
+    l->calling++;
+}
+
+static void leave(struct ledger *l)
+{
+    if (--l->calling == 0 && l->ended)
+        free(l);
+}
+
+/* A watch may free others, too. */
 static void on_notice(void *ctx)
 {
     struct ledger *l = ctx;
     struct ledger_watch *w;
-    bool gone = false;
 
+    enter(l);
     l->noticed_ms = clock_ms();
-    l->gone = &gone;
     for (w = l->watches; w; w = w->next)
         w->due = true;
-    while (!gone && (w = next_due_watch(l)))
+    while (!l->ended && (w = next_due_watch(l)))
         w->fn(w->ctx);
-    if (!gone)
-        l->gone = NULL;
+    leave(l);
 }
 
 static void plan_notice(struct ledger *l)
@@ -251,20 +261,17 @@ static void on_bell(void *ctx)
     struct ledger *l = ctx;
     int64_t end = clock_ms() + LEDGER_TURN_MS;
     struct request *r;
-    bool gone = false;
 
-    l->gone = &gone;
+    enter(l);
     hear_news(l);
-    while ((r = take_ready(l))) {
-        answer(l, r);
-        if (gone)
-            return;
-        if (clock_ms() >= end) {
+    while (!l->ended && (r = take_ready(l))) {
+        answer(r);
+        if (!l->ended && clock_ms() >= end) {
             bell_ring(l->bell); /* others have their turn first */
             break;
         }
     }
-    l->gone = NULL;
+    leave(l);
 }
 
 /* ---- life ---- */
@@ -338,8 +345,6 @@ void ledger_free(struct ledger *l)
         return;
     if (l->has_thread)
         end_thread(l);
-    if (l->gone)
-        *l->gone = true;
     while (l->open) {
         struct request *r = l->open;
 
@@ -355,7 +360,9 @@ void ledger_free(struct ledger *l)
     free(l->watch_dir);
     free(l->watch_name);
     free(l->note);
-    free(l);
+    l->ended = true;
+    if (!l->calling)
+        free(l);
 }
 
 /* ---- what can be asked ---- */

@@ -89,8 +89,8 @@ struct task_change {
     bool keep_status;    /* instead of `to`: fields alone, whichever of `from` it is */
     struct {
         bool started, finished; /* now */
-        bool cancel_requested; /* with its `task_cancelled` in `events` (TK-4) */
-        bool resolve; /* resolution, note, resolved_at = now */
+        bool cancel_requested;  /* with its `task_cancelled` in `events` (TK-4) */
+        bool resolve;           /* resolution, note, resolved_at = now */
         enum task_resolution resolution;
         struct str note, stop_reason, session_id, usage, worktree, branch, result_text;
         const int *exit_code, *signal;

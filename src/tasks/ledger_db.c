@@ -262,11 +262,9 @@ bool db_begin(struct db *d, enum db_mode mode, struct error *e)
     return set_sync(d, mode == DB_DURABLE, e) && execute(d, "BEGIN IMMEDIATE", "begin", e);
 }
 
-bool db_end(struct db *d, enum db_mode mode, bool ok, struct error *e)
+bool db_end(struct db *d, bool ok, struct error *e)
 {
     ok = ok && execute(d, "COMMIT", "commit", e);
-    if (ok && mode != DB_READ)
-        d->commits++;
     for (size_t i = 0; i < SQL_COUNT && !ok; i++)
         sqlite3_reset(d->statements[i]); /* one that is in the middle keeps a lock */
     if (!ok && !sqlite3_get_autocommit(d->sqlite))
@@ -335,7 +333,7 @@ static bool make_schema(struct db *d, struct error *e)
         return false;
     ok = check_schema(d, &version, e) &&
          (version == DB_SCHEMA_VERSION || execute(d, ledger_schema, "make the tables", e));
-    return db_end(d, DB_DURABLE, ok, e);
+    return db_end(d, ok, e);
 }
 
 static void configure(struct db *d)

@@ -73,8 +73,7 @@ struct db {
     bool full_sync, swept; /* swept: old lock files were looked for */
     sqlite3_stmt *statements[SQL_COUNT];
     struct owner self;
-    int lock;         /* our owner's; -1: no task yet */
-    uint64_t commits; /* our own, which data_version leaves out */
+    int lock; /* our owner's; -1: no task yet */
     uint64_t page_size;
     int64_t busy_since; /* of the wait for others that is under way */
 };
@@ -115,6 +114,6 @@ enum db_mode {
 };
 bool db_begin(struct db *d, enum db_mode mode, struct error *e);
 /* Commits if `ok`, else takes all back; answers whether it is committed. */
-bool db_end(struct db *d, enum db_mode mode, bool ok, struct error *e);
+bool db_end(struct db *d, bool ok, struct error *e);
 
 #endif

@@ -161,47 +161,79 @@ bool head_add(struct db *d, struct head *h, enum task_event type, struct str dat
 
 /* ---- groups ---- */
 
-struct heads {
-    struct head *v;
+#define NONE SIZE_MAX
+
+/* The events of one task in a group, by their places in it. */
+struct part {
+    struct head head;
+    size_t first, last;
+};
+
+struct group {
+    struct part *v;
     size_t n, cap;
+    size_t *next; /* of the same task, for each event; NONE at the end */
 };
 
 /* NULL with e->kind ERR_NOT_FOUND: no such task. */
-static struct head *head_of(struct db *d, struct heads *all, struct str id, struct error *e)
+static struct part *part_of(struct db *d, struct group *g, struct str id, struct error *e)
 {
-    struct head h;
+    struct part p = { .first = NONE };
 
-    for (size_t i = all->n; i-- > 0;) { /* the latest is the likeliest */
-        if (str_is(id, all->v[i].id))
-            return &all->v[i];
+    for (size_t i = 0; id.n == TASK_ID_LEN && i < g->n; i++) {
+        if (memcmp(id.p, g->v[i].head.id, TASK_ID_LEN) == 0)
+            return &g->v[i];
     }
-    if (!head_read(d, id, &h, e))
+    if (!head_read(d, id, &p.head, e))
         return NULL;
-    VEC_PUSH(all) = h;
-    return &all->v[all->n - 1];
+    VEC_PUSH(g) = p;
+    return &g->v[g->n - 1];
 }
 
-static bool append_all(struct db *d, struct heads *heads, struct ledger_append *v, size_t n,
-                       struct error *e)
+static void put_into(struct group *g, struct part *p, size_t at)
+{
+    g->next[at] = NONE;
+    if (p->first == NONE)
+        p->first = at;
+    else
+        g->next[p->last] = at;
+    p->last = at;
+}
+
+static bool divide(struct db *d, struct group *g, struct ledger_append *v, size_t n,
+                   struct error *e)
 {
     for (size_t i = 0; i < n; i++) {
         struct error why;
-        struct head *h = head_of(d, heads, v[i].id, &why);
+        struct part *p = part_of(d, g, v[i].id, &why);
 
-        if (!h && why.kind == ERR_NOT_FOUND) {
-            v[i].became = LEDGER_NO_TASK;
-            continue;
-        }
-        if (!h) {
+        if (!p && why.kind != ERR_NOT_FOUND) {
             if (e)
                 *e = why;
             return false;
         }
-        if (!head_add(d, h, v[i].type, v[i].data, &v[i].became, e))
-            return false;
+        if (p)
+            put_into(g, p, i);
+        else
+            v[i].became = LEDGER_NO_TASK;
     }
-    for (size_t i = 0; i < heads->n; i++) {
-        if (!head_write(d, &heads->v[i], e))
+    return true;
+}
+
+/* Task by task: what lies side by side in the file is written together. */
+static bool append_all(struct db *d, struct group *g, struct ledger_append *v, size_t n,
+                       struct error *e)
+{
+    if (!divide(d, g, v, n, e))
+        return false;
+    for (size_t k = 0; k < g->n; k++) {
+        struct part *p = &g->v[k];
+
+        for (size_t i = p->first; i != NONE; i = g->next[i]) {
+            if (!head_add(d, &p->head, v[i].type, v[i].data, &v[i].became, e))
+                return false;
+        }
+        if (!head_write(d, &p->head, e))
             return false;
     }
     return true;
@@ -211,9 +243,10 @@ bool rows_append(void *db, struct ledger_append *v, size_t n, bool durable, stru
 {
     enum db_mode mode = durable ? DB_DURABLE : DB_WRITE;
     struct db *d = db;
-    struct heads heads = { 0 };
-    bool ok = db_begin(d, mode, e) && db_end(d, mode, append_all(d, &heads, v, n, e), e);
+    struct group g = { .next = mem_alloc(n * sizeof *g.next) };
+    bool ok = db_begin(d, mode, e) && db_end(d, append_all(d, &g, v, n, e), e);
 
-    free(heads.v);
+    free(g.v);
+    free(g.next);
     return ok;
 }

@@ -113,7 +113,8 @@ struct ledger {
     struct timer *notice;
     int64_t noticed_ms;
     bool watch_ready, told_loss;
-    bool *gone; /* set by ledger_free() inside a callback */
+    int calling; /* callbacks that are under way */
+    bool ended;  /* freed from inside one of them: it goes with the last */
     /* between the threads */
     pthread_mutex_t lock;
     pthread_cond_t wake;

@@ -114,7 +114,7 @@ bool rows_get(void *db, const struct str *ids, size_t n, bool whole, struct ledg
 {
     struct db *d = db;
 
-    return db_begin(d, DB_READ, e) && db_end(d, DB_READ, get_all(d, ids, n, whole, r, e), e);
+    return db_begin(d, DB_READ, e) && db_end(d, get_all(d, ids, n, whole, r, e), e);
 }
 
 /* ---- events ---- */
@@ -192,7 +192,7 @@ bool rows_events(void *db, const struct events_query *q, struct ledger_reply *r,
 
     if (q->limit < 1 || q->limit > LEDGER_EVENTS_MAX)
         return error_set(e, ERR_INVALID, "limit must be from 1 to %d", LEDGER_EVENTS_MAX);
-    return db_begin(d, DB_READ, e) && db_end(d, DB_READ, events_in(d, q, r, e), e);
+    return db_begin(d, DB_READ, e) && db_end(d, events_in(d, q, r, e), e);
 }
 
 /*
@@ -260,7 +260,7 @@ bool rows_result(void *db, struct str id, struct ledger_reply *r, struct error *
 {
     struct db *d = db;
 
-    return db_begin(d, DB_READ, e) && db_end(d, DB_READ, result_in(d, id, r, e), e);
+    return db_begin(d, DB_READ, e) && db_end(d, result_in(d, id, r, e), e);
 }
 
 /* ---- lists ---- */

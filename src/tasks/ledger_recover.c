@@ -128,7 +128,7 @@ static bool fail_orphans(struct db *d, const struct owner *o, const struct orpha
         return false;
     for (size_t i = 0; i < all->n && ok; i++)
         ok = fail_orphan(d, &all->v[i], e);
-    return db_end(d, DB_DURABLE, ok && forget_owner(d, o->uuid, e), e);
+    return db_end(d, ok && forget_owner(d, o->uuid, e), e);
 }
 
 /*

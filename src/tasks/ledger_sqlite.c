@@ -44,7 +44,7 @@ static void traits(void *db, struct ledger_traits *ret)
                              d->path);
 }
 
-/* data_version changes with the commits of others alone. */
+/* data_version changes with the commits of others alone; our own count by rows. */
 static bool version(void *db, uint64_t *ret, struct error *e)
 {
     struct db *d = db;
@@ -52,7 +52,7 @@ static bool version(void *db, uint64_t *ret, struct error *e)
 
     if (!db_number(d, db_sql(d, SQL_DATA_VERSION, e), "look for changes", &others, e))
         return false;
-    *ret = (uint64_t)others + d->commits;
+    *ret = (uint64_t)(others + sqlite3_total_changes64(d->sqlite));
     return true;
 }
 

@@ -17,16 +17,27 @@ static const int looks_ms[] = { 0, 10, 50, 150, 1000, 5000 };
 
 /* ---- to the loop ---- */
 
-static void ready(struct ledger *l, struct request *r, const struct error *e)
+static void fail(struct request *r, const struct error *e)
 {
-    if (e) {
-        r->failed = ARENA_NEW(&r->arena, struct error);
-        *r->failed = *e;
-    }
+    r->failed = ARENA_NEW(&r->arena, struct error);
+    *r->failed = *e;
+}
+
+static void ready_all(struct ledger *l, struct request **v, size_t n)
+{
     pthread_mutex_lock(&l->lock);
-    r->ready = true;
+    for (size_t i = 0; i < n; i++)
+        v[i]->ready = true;
     pthread_mutex_unlock(&l->lock);
     bell_ring(l->bell);
+}
+
+/* e may be NULL: it was done. */
+static void ready(struct ledger *l, struct request *r, const struct error *e)
+{
+    if (e)
+        fail(r, e);
+    ready_all(l, &r, 1);
 }
 
 static void say_changed(struct ledger *l)
@@ -157,22 +168,24 @@ static bool is_open(struct ledger *l)
 
 /* ---- output in groups ---- */
 
-static void appended(struct ledger *l, struct request *r, enum ledger_appended became)
+static void appended(struct request *r, enum ledger_appended became)
 {
     struct error e;
 
+    e.kind = ERR_NONE; /* not all of it, for each event */
     r->answer.yes = became == LEDGER_APPENDED;
     if (became == LEDGER_NO_TASK)
         error_set(&e, ERR_NOT_FOUND, "no task '%.*s'", STR_F(r->in.append.id));
     else if (became == LEDGER_OVERFULL)
         error_set(&e, ERR_LIMIT, "task '%.*s' has no room for one more event",
                   STR_F(r->in.append.id));
-    ready(l, r, became == LEDGER_NO_TASK || became == LEDGER_OVERFULL ? &e : NULL);
+    if (e.kind)
+        fail(r, &e);
 }
 
 static void append(struct ledger *l, struct request **v, size_t n, bool durable)
 {
-    struct ledger_append events[LEDGER_GROUP_MAX];
+    auto_free struct ledger_append *events = mem_alloc(n * sizeof *events);
     struct error e = { 0 };
     bool ok;
 
@@ -185,10 +198,11 @@ static void append(struct ledger *l, struct request **v, size_t n, bool durable)
         wrote(l);
     for (size_t i = 0; i < n; i++) {
         if (ok)
-            appended(l, v[i], events[i].became);
+            appended(v[i], events[i].became);
         else
-            ready(l, v[i], &e);
+            fail(v[i], &e);
     }
+    ready_all(l, v, n);
 }
 
 static void commit_group(struct ledger *l)

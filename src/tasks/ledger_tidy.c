@@ -127,5 +127,5 @@ bool rows_tidy(void *db, bool *ret_more, struct error *e)
     struct db *d = db;
 
     *ret_more = false;
-    return db_begin(d, DB_WRITE, e) && db_end(d, DB_WRITE, tidy_in(d, ret_more, e), e);
+    return db_begin(d, DB_WRITE, e) && db_end(d, tidy_in(d, ret_more, e), e);
 }

@@ -106,8 +106,8 @@ bool rows_change(void *db, const struct task_change *c, struct ledger_reply *r, 
     struct db *d = db;
 
     return db_begin(d, DB_DURABLE, e) &&
-           db_end(d, DB_DURABLE,
-                  change_task(d, c, &r->answer->yes, e) && find_task(d, c->id, true, r, e), e);
+           db_end(d, change_task(d, c, &r->answer->yes, e) && find_task(d, c->id, true, r, e),
+                  e);
 }
 
 /* ---- submit ---- */
@@ -200,7 +200,7 @@ bool rows_submit(void *db, const struct task_new *t, struct ledger_reply *r, str
 
     if (!task_id_valid(t->record.id))
         return error_set(e, ERR_INVALID, "'%.*s' is no id of a task", STR_F(t->record.id));
-    return db_begin(d, DB_DURABLE, e) && db_end(d, DB_DURABLE, submit_in(d, t, r, e), e);
+    return db_begin(d, DB_DURABLE, e) && db_end(d, submit_in(d, t, r, e), e);
 }
 
 /* ---- claim ---- */
@@ -276,7 +276,7 @@ bool rows_claim(void *db, struct str id, int max_running, struct ledger_reply *r
     struct db *d = db;
 
     return db_begin(d, DB_DURABLE, e) &&
-           db_end(d, DB_DURABLE,
+           db_end(d,
                   claim_in(d, id, max_running, &r->answer->yes, e) &&
                       find_task(d, id, true, r, e),
                   e);
