@@ -205,7 +205,7 @@ void owner_end_process(const struct owner *o, pid_t pid, uint64_t start, int wai
     if (ended_within(fd, wait_ms))
         return;
     kill_tree(pid, fd);
-    ended_within(fd, wait_ms);
+    ended_within(fd, OWNER_KILL_MS);
 }
 
 /* ---- what kills left ---- */

@@ -16,6 +16,7 @@
 /* How long an agent's keeper, which ends by itself when its owner died, is waited for before it
  * is ended by force. */
 #define OWNER_KEEPER_MS 1000
+#define OWNER_KILL_MS   1000 /* from SIGKILL to the end, at most */
 
 struct owner {
     char uuid[TASK_ID_LEN + 1];
@@ -44,7 +45,8 @@ int owner_take(const char *dir, const struct owner *o);
 /*
  * Ends the process and all that descends from it, if the owner was on this machine since its
  * start, in our pid namespace, and the pid still has that start time: else it is nothing. A
- * process that ends by itself within `wait_ms` is not touched. Blocks so long at most.
+ * process that ends by itself within `wait_ms` is not touched. Blocks so long and
+ * OWNER_KILL_MS at most.
  */
 void owner_end_process(const struct owner *o, pid_t pid, uint64_t start, int wait_ms);
 

@@ -467,7 +467,7 @@ static bool has_tasks(void *ctx, const char *uuid)
 /* Left by a kill between the lock and the first task: only if old, unheld, and of no use. */
 static void old_lock_files_are_swept_away(void **state)
 {
-    char dir[PATH_MAX], path[4][PATH_MAX + 64];
+    char dir[PATH_MAX], path[4][PATH_MAX + 512];
     struct owner o[4];
     int fd[4];
 
