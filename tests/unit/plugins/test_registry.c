@@ -188,7 +188,8 @@ static void entries_are_bounded(void **state)
         const char *dir = tree_path(&w.t, arena_printf(&w.t.a, "reg/%05d", i));
 
         assert_int_equal(mkdir(dir, 0755), 0);
-        assert_int_equal(symlink("/dev/null/none", path_join(&w.t.a, dir, "SYMPOSIUM.toml")), 0);
+        assert_int_equal(symlink("/dev/null/none", path_join(&w.t.a, dir, "SYMPOSIUM.toml")),
+                         0);
     }
     load(&w);
     assert_int_equal(w.out.failures.n, REGISTRY_MAX_ENTRIES);
