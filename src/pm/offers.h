@@ -22,7 +22,6 @@
 #include "pm/set.h"
 
 #define OFFERS_MAX           4096 /* of one answer; further ones are dropped with a problem line */
-#define OFFERS_MAX_TEXT      512                /* bytes of a name, version or requirement */
 #define OFFERS_MAX_ROOT      4096               /* bytes */
 #define OFFERS_MAX_MANIFESTS ((size_t)16 << 20) /* of all answers of a run together */
 #define OFFERS_MAX_WATCH     16384              /* paths one answer may name in `watch` */
