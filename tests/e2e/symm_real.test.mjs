@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { alive, scenario, slack, until } from './harness.mjs';
+import { alive, basic, scenario, slack, until } from './harness.mjs';
 import { noAgent, realAgent, realAgents } from './agents.mjs';
 import { model } from '../peers/model.mjs';
 import { agents, ask, ended, events, spawn } from './tasks.mjs';
@@ -146,8 +146,8 @@ for (const name of ['qwen', 'opencode', 'claude_code', 'codex']) {
         assert.ok(['succeeded', 'cancelled'].includes((await ended(s, below.task_id, 60)).status), 'it ended by itself, or with the agent that owned it');
     }));
 
-    scenario(`TK-33: ${name} reaches our meta-server through session/new.mcpServers`, { skip }, place => withAgent(place, name, 1, async (s, m, _, begin) => {
-        const id = (await begin(`CALL *execute ${json({ script: '"forty" + (40 + 2)' })}`, { allow: everything, options: { symposium: true } })).task_id;
+    scenario(`TK-33: ${name} reaches our meta-server through session/new.mcpServers`, { skip }, place => withAgent(place.peers({ ours: basic() }), name, 1, async (s, m, _, begin) => {
+        const id = (await begin(`CALL *execute ${json({ script: 'await ours.echo({ text: "forty" + (40 + 2) })' })}`, { allow: everything, options: { symposium: true } })).task_id;
         const r = await ended(s, id, 500);
         assert.equal(r.status, 'succeeded', await story(s, id));
         assert.ok(m.requests.some(q => json(q.body.messages ?? q.body.input ?? q.body.contents).includes('forty42')), `the model got its result; tools: ${json(toolsOf(m))}`);

@@ -6,8 +6,9 @@
 //   const m = await model();      m.url, m.requests [{path, body}], m.close()
 //
 // What it does stands in the last message of the user: the first `CALL <tool> <json>` in it is made, if the agent offers that tool
-// (`*name`: the first one whose name ends so) and no result of a call is there yet. Else it says `text`, word by word, with `pause`
-// ms after each word (`SLOW <ms>` in the message sets it for that turn).
+// (`*name`: the first one whose name ends so) and no result of it is there yet; where it is not offered, but a tool that searches for
+// tools is, that one is called first. Else it says `text`, word by word, with `pause` ms after each word (`SLOW <ms>` in the message
+// sets it for that turn).
 import http from 'node:http';
 import { once } from 'node:events';
 
@@ -18,11 +19,16 @@ const words = text => text.match(/\S+\s*/g) ?? [];
 const plain = content => (typeof content === 'string' ? content
     : (content ?? []).map(part => part.text ?? part.input_text ?? '').join('\n'));
 
-/** What to do in a turn: {call: {name, args}} or {say, pause}. */
-function decide({ asked, answered, tools }, { text, pause }) {
+/** What to do in a turn: {call: {name, args}} or {say, pause}. `results`: of calls in this turn; `searched`: messages of the user. */
+function decide({ asked, results, tools }, { text, pause, searched }) {
     const call = /CALL (\S+) (\{.*\})/.exec(asked);
     const name = call && tools.find(t => (call[1][0] === '*' ? t?.endsWith(call[1].slice(1)) : t === call[1]));
-    if (name && !answered) return { call: { name, args: JSON.parse(call[2]) } };
+    const search = tools.find(t => /^tool_?search$/i.test(t ?? ''));
+    if (name && results <= (searched.has(asked) ? 1 : 0)) return { call: { name, args: JSON.parse(call[2]) } };
+    if (call && !name && search && !searched.has(asked)) {
+        searched.add(asked);
+        return { call: { name: search, args: { query: call[1].replace('*', '') } } };
+    }
     return { say: text, pause: Number(/SLOW (\d+)/.exec(asked)?.[1] ?? pause) };
 }
 
@@ -50,7 +56,7 @@ const chat = {
         const last = body.messages.findLastIndex(m => m.role === 'user');
         return {
             asked: plain(body.messages[last]?.content),
-            answered: body.messages.slice(last + 1).some(m => m.role === 'tool'),
+            results: body.messages.slice(last + 1).filter(m => m.role === 'tool').length,
             tools: (body.tools ?? []).map(t => t.function?.name),
         };
     },
@@ -84,7 +90,7 @@ const responses = {
         const last = items.findLastIndex(m => m.role === 'user');
         return {
             asked: plain(items[last]?.content),
-            answered: items.slice(last + 1).some(i => String(i.type).endsWith('_call_output')),
+            results: items.slice(last + 1).filter(i => String(i.type).endsWith('_call_output')).length,
             tools: (body.tools ?? []).map(t => t.name),
         };
     },
@@ -122,10 +128,11 @@ const responses = {
 // --- Anthropic, messages ------------------------------------------------------------------------------------------------
 const messages = {
     turn(body) {
-        const last = body.messages.findLast(m => m.role === 'user');
+        const result = m => Array.isArray(m.content) && m.content.some(part => part.type === 'tool_result');
+        const last = body.messages.findLastIndex(m => m.role === 'user' && !result(m));
         return {
-            asked: plain(last?.content),
-            answered: Array.isArray(last?.content) && last.content.some(part => part.type === 'tool_result'),
+            asked: plain(body.messages[last]?.content),
+            results: body.messages.slice(last + 1).filter(result).length,
             tools: (body.tools ?? []).map(t => t.name),
         };
     },
@@ -154,10 +161,11 @@ const messages = {
 // --- Gemini, generateContent --------------------------------------------------------------------------------------------
 const gemini = {
     turn(body) {
-        const last = (body.contents ?? []).at(-1);
+        const contents = body.contents ?? [], result = c => (c.parts ?? []).some(part => part.functionResponse);
+        const last = contents.findLastIndex(c => c.role === 'user' && !result(c));
         return {
-            asked: plain(last?.parts),
-            answered: (last?.parts ?? []).some(part => part.functionResponse),
+            asked: plain(contents[last]?.parts),
+            results: contents.slice(last + 1).filter(result).length,
             tools: (body.tools ?? []).flatMap(t => (t.functionDeclarations ?? []).map(f => f.name)),
         };
     },
@@ -191,7 +199,7 @@ const small = [
 ];
 
 export async function model({ text = 'scripted words: done', pause = 0 } = {}) {
-    const requests = [];
+    const requests = [], searched = new Set();
     const server = http.createServer(async (req, res) => {
         const path = req.url.split('?')[0], chunks = [];
         for await (const chunk of req) chunks.push(chunk);
@@ -202,7 +210,7 @@ export async function model({ text = 'scripted words: done', pause = 0 } = {}) {
         try {
             const dialect = dialects.find(([pattern]) => pattern.test(path))?.[1];
             const fixed = small.find(([pattern]) => pattern.test(path))?.[1];
-            if (dialect) await dialect.answer(decide(dialect.turn(body), { text, pause }), body, res, path);
+            if (dialect) await dialect.answer(decide(dialect.turn(body), { text, pause, searched }), body, res, path);
             else if (fixed) whole(res, fixed);
             else res.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"no such path"}}');
         } catch (e) {
