@@ -274,21 +274,41 @@ bool db_end(struct db *d, bool ok, struct error *e)
 
 /* ---- opening ---- */
 
+/* Not all at the same moment again. */
+static void nap(int ms)
+{
+    long us = ms * 1000 - (long)(rand_u64() % 1000);
+
+    nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
+}
+
 /* SQLite's own handler sleeps up to 100 ms: too long where writers hold the lock for one. */
 static int on_busy(void *ctx, int count)
 {
     struct db *d = ctx;
     int64_t now = clock_ms();
-    int nap_ms = count < BUSY_NAP_MAX_MS ? 1 + count : BUSY_NAP_MAX_MS;
 
     if (count == 0)
         d->busy_since = now;
     if (now - d->busy_since >= LEDGER_BUSY_MS)
         return 0;
-    nanosleep(
-        &(struct timespec){ .tv_nsec = (nap_ms * 1000 - (long)(rand_u64() % 1000)) * 1000 },
-        NULL);
+    nap(count < BUSY_NAP_MAX_MS ? 1 + count : BUSY_NAP_MAX_MS);
     return 1;
+}
+
+/* Two that make the same file: SQLite refuses one of them at once, as each waits for the
+ * other. */
+static bool set_journal(struct db *d, struct error *e)
+{
+    const char *sql = d->network ? "PRAGMA journal_mode=TRUNCATE" : "PRAGMA journal_mode=WAL";
+    int64_t end = clock_ms() + LEDGER_BUSY_MS;
+
+    while (!execute(d, sql, "open", e)) {
+        if ((sqlite3_errcode(d->sqlite) & 0xff) != SQLITE_BUSY || clock_ms() >= end)
+            return false;
+        nap(BUSY_NAP_MAX_MS);
+    }
+    return true;
 }
 
 static bool pragma(struct db *d, const char *sql, int64_t *ret, struct error *e)
@@ -302,7 +322,8 @@ static bool pragma(struct db *d, const char *sql, int64_t *ret, struct error *e)
     return ok;
 }
 
-/* Reading only: whether the file is a ledger, a new file, or to be left alone. */
+/* Reading only, within a transaction: another process may be making the tables. Whether the
+ * file is a ledger, a new file, or to be left alone. */
 static bool check_schema(struct db *d, int64_t *ret_version, struct error *e)
 {
     int64_t id, tables;
@@ -351,15 +372,14 @@ static bool prepare(struct db *d, struct error *e)
     int64_t version, size;
 
     configure(d);
-    if (!check_schema(d, &version, e) ||
+    if (!db_begin(d, DB_READ, e) || !db_end(d, check_schema(d, &version, e), e) ||
         !execute(d,
                  "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
                  "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL",
                  "open", e))
         return false;
     d->full_sync = true;
-    if (!execute(d, d->network ? "PRAGMA journal_mode=TRUNCATE" : "PRAGMA journal_mode=WAL",
-                 "open", e) ||
+    if (!set_journal(d, e) ||
         !execute(d, "PRAGMA journal_size_limit=" WAL_KEPT_BYTES, "open", e) ||
         (version < DB_SCHEMA_VERSION && !make_schema(d, e)) ||
         !pragma(d, "PRAGMA page_size", &size, e))
