@@ -195,7 +195,8 @@ static void on_stopped(void *ctx, const struct acp_stop *how)
 
     r->stopped = true;
     r->stop_reason = arena_str(&r->arena, str_upto(how->reason, ACP_ID_MAX));
-    r->usage = arena_str(&r->arena, how->usage);
+    if (how->usage.n <= RUN_DATA_MAX) /* a few numbers */
+        r->usage = arena_str(&r->arena, how->usage);
     if (!r->called_off) {
         r->verdict = str_is(how->reason, "end_turn") ? TASK_SUCCEEDED : TASK_FAILED;
         explain(r, how);
