@@ -20,10 +20,12 @@
 #define CLOSED ",\"additionalProperties\":false}"
 
 #define S           "{\"type\":\"string\"}"
+#define STRINGS     "{\"type\":\"array\",\"items\":" S "}"
 #define I           "{\"type\":\"integer\"}"
 #define S_OR_NULL   "{\"type\":[\"string\",\"null\"]}"
 #define I_OR_NULL   "{\"type\":[\"integer\",\"null\"]}"
-#define STATUSES    "\"created\",\"starting\",\"running\",\"succeeded\",\"failed\",\"cancelled\""
+#define STATUSES \
+    "\"created\",\"starting\",\"running\",\"succeeded\",\"failed\",\"cancelled\""
 #define STATUS      "{\"enum\":[" STATUSES "]}"
 #define RESOLUTIONS "\"accepted\",\"rejected\",\"needs_followup\",\"superseded\""
 #define KINDS       "\"acp\",\"cli\",\"agent\""
@@ -42,7 +44,7 @@
     ",\"stop_reason\":" S_OR_NULL ",\"session_id\":" S_OR_NULL ",\"resolution\":" \
     "{\"enum\":[" RESOLUTIONS ",null]},\"note\":" S_OR_NULL ",\"resolved_at\":" S_OR_NULL \
     ",\"initiator_id\":" S_OR_NULL ",\"executor_id\":" S_OR_NULL ",\"parent_task_id\":" \
-    S_OR_NULL ",\"labels\":" ARRAY(S) ",\"last_seq\":" I ",\"usage\":" \
+    S_OR_NULL ",\"labels\":" STRINGS ",\"last_seq\":" I ",\"usage\":" \
     "{\"type\":[\"object\",\"null\"]}"
 #define RECORD_REQUIRED \
     "\"task_id\",\"agent\",\"workspace\",\"status\",\"created_at\",\"started_at\"," \
@@ -76,7 +78,8 @@ static const struct tool tools[SYMM_TOOLS] = {
       "The events of a task after a seq, oldest first: messages, tool calls, permissions, "
       "errors. Pass the cursor of one answer as after_seq of the next.",
       OBJECT(TASK_ID ","
-             "\"after_seq\":" INTEGER("Only events with a greater seq", "0", "9007199254740991", "0") ","
+             "\"after_seq\":" INTEGER("Only events with a greater seq", "0", "9007199254740991",
+                                      "0") ","
              "\"limit\":" INTEGER("Most events in the answer", "1", "5000", "500") ","
              "\"types\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"enum\":[" EVENTS "]},"
              "\"description\":\"Only these types\"},"
@@ -94,7 +97,8 @@ static const struct tool tools[SYMM_TOOLS] = {
       "anything: after timed_out just wait again.",
       OBJECT("\"task_ids\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,"
              "\"items\":{\"type\":\"string\"},\"description\":\"Ids of the tasks\"},"
-             "\"mode\":" WORDS("One of them is enough, or all; default any", "\"any\",\"all\"") ","
+             "\"mode\":" WORDS("One of them is enough, or all; default any",
+                               "\"any\",\"all\"") ","
              "\"until\":" WORDS("The end, or any event after a seq; default terminal",
                                 "\"terminal\",\"event\"") ","
              "\"after\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\","
@@ -105,7 +109,8 @@ static const struct tool tools[SYMM_TOOLS] = {
       WAITED, READS, symm_wait },
     { "list_tasks", "List Tasks",
       "Tasks of this user, by whatever agent they were spawned, newest first.",
-      OBJECT("\"status\":" WORDS("Only these", STATUSES) ",\"kind\":" WORDS("Only these", KINDS) ","
+      OBJECT("\"status\":" WORDS("Only these", STATUSES) ","
+             "\"kind\":" WORDS("Only these", KINDS) ","
              "\"workspace\":" TEXT("Only those in this directory", "4096") ","
              "\"label\":" TEXT("Only those with this label", "64") ","
              "\"initiator_id\":" TEXT("Only those of this initiator", "256") ","
@@ -131,7 +136,8 @@ static const struct tool tools[SYMM_TOOLS] = {
     "limits\"}," \
     "\"workspace\":" TEXT("Absolute path of the directory it works in; default: where this " \
                           "server was started", "4096") "," \
-    "\"session_id\":" TEXT("Resume this session of the agent, in the same workspace", "1024") "," \
+    "\"session_id\":" TEXT("Resume this session of the agent, in the same workspace", \
+                           "1024") "," \
     "\"initiator_id\":" TEXT("Label of who asks", "256") "," \
     "\"executor_id\":" TEXT("Label of who works", "256") "," \
     "\"parent_task_id\":" STRING("Task that this one belongs to") "," \
