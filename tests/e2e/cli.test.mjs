@@ -60,7 +60,7 @@ scenario('CL-2: help is exit status 0, with an example for every command', async
     }
     const listed = json(await run(place, ['help', '--json']));
     assert.deepEqual(listed.map(e => [e.type, e.name]), commands.map(c => ['command', c]));
-    assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve', 'filesystem', 'fetch', 'memory', 'shell', 'skills']);
+    assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve', 'symm', 'filesystem', 'fetch', 'memory', 'shell', 'skills']);
     for (const before of [[], ['-q'], ['--json']])
         assert.match((await run(place, [...before, '--version'])).out, /^symposium \d+\.\d+\.\d+\n$/);
 });
