@@ -158,11 +158,17 @@ static void put_str(struct jw *w, const char *key, struct str s)
         jw_null(w);
 }
 
-/* `none`, and what is empty, is null. */
+/* `none` when it is empty; and when it is no JSON: a file that was damaged, or changed by hand,
+ * must not spoil the line that this is a part of. */
 static void put_json(struct jw *w, const char *key, struct str json, const char *none)
 {
+    auto_json doc = { 0 };
+
     jw_key(w, key);
-    jw_raw(w, json.n ? json : str_of(none));
+    if (json.n && json_parse(&doc, json, NULL))
+        jw_val(w, doc.root);
+    else
+        jw_raw(w, str_of(none));
 }
 
 /* A negative number is null. */

@@ -192,6 +192,27 @@ static void an_event_is_seq_type_time_and_data(void **state)
                "\"data\":{\"text\":\"x\"}}");
 }
 
+/* Of a damaged ledger only what is whole gets out. */
+static void what_is_no_json_is_left_out(void **state)
+{
+    static const char *const bad[] = { "{",    "{\"a\":1}}",     "[\"a\"",
+                                       "\xff", "{\"a\":\"\n\"}", "nul" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        const struct task_event_row ev = { .type = TASK_EV_PLAN, .data = str_of(bad[i]) };
+        const struct task_record t = { .labels = str_of(bad[i]), .usage = str_of(bad[i]) };
+        auto_free char *record = put(&t, true);
+        auto_buf out = BUF(1024);
+        struct jw w = jw_to(&out);
+
+        task_put_event(&w, &ev);
+        assert_has(buf_z(&out), "\"data\":{}}");
+        assert_has(record, "\"labels\":[],");
+        assert_has(record, "\"usage\":null,");
+    }
+}
+
 /* TK-9: UUIDv7. */
 static void ids_rise_and_are_version_7(void **state)
 {
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_record_is_written_as_callers_see_it),
         cmocka_unit_test(a_record_in_a_list_has_no_result),
         cmocka_unit_test(an_event_is_seq_type_time_and_data),
+        cmocka_unit_test(what_is_no_json_is_left_out),
         cmocka_unit_test(ids_rise_and_are_version_7),
         cmocka_unit_test(no_two_threads_get_the_same_id),
         cmocka_unit_test(only_the_text_of_a_uuid_7_is_an_id),
