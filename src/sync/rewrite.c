@@ -597,9 +597,11 @@ static bool find_target(struct target *t, struct error *e)
         struct stat st;
         const char *dir = path_real(t->a, path_dir(t->a, t->r->path), NULL);
 
-        if (lstat(t->r->path, &st) == 0)
+        if (lstat(t->r->path, &st) != 0)
+            real =
+                path_join(t->a, dir ? dir : path_dir(t->a, t->r->path), path_base(t->r->path));
+        else if (!(real = path_real(t->a, t->r->path, NULL))) /* not made just now, then */
             return error_set(e, ERR_NOT_FOUND, "the link leads nowhere");
-        real = path_join(t->a, dir ? dir : path_dir(t->a, t->r->path), path_base(t->r->path));
     }
     take_path(t, real);
     return true;

@@ -102,6 +102,7 @@ scenario('PL-38: an unknown name fails, says how to find one, and writes nothing
     assert.equal((await symposium(place, ['use', 'a', 'b'])).code, 2);
     const after = files(place);
     delete after['pms/fake.log'];
+    for (const file of Object.keys(after)) if (file.startsWith('home/.npm/')) delete after[file];   // npm's own notes
     assert.deepEqual(after, before);
 });
 
