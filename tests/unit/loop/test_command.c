@@ -321,7 +321,7 @@ static void output_after_the_exit_is_waited_for_a_second(void **state)
     assert_str(buf_str(&r.out[0]), "now\nlate\n");
     finish(&r);
 
-    begin_sh(&r, "(while :; do echo more; sleep 0.05; done) & echo $!");
+    begin_sh(&r, "(sh -c 'echo $PPID'; while :; do echo more; sleep 0.05; done) &");
     wait_exit(&r, GRACE_MS);
     assert_in_range(r.took, 1000, 1000 + 700 * slack());
     assert_has(buf_z(&r.out[0]), "more\n");
