@@ -88,15 +88,15 @@ struct task_record {
     enum task_resolution resolution;
     struct str agent, workspace;
     int64_t created_ms, started_ms, finished_ms, resolved_ms; /* wall clock; 0: not yet */
-    int exit_code, signal; /* -1: none */
-    struct str stop_reason, session_id, note; /* empty: none */
+    int exit_code, signal;                                    /* -1: none */
+    struct str stop_reason, session_id, note;                 /* empty: none */
     struct str initiator_id, executor_id, parent_id;
-    struct str labels;   /* JSON array of strings */
-    struct str options;  /* JSON object, as spawned */
+    struct str labels;           /* JSON array of strings */
+    struct str options;          /* JSON object, as spawned */
     struct str worktree, branch; /* empty: none (TK-19) */
-    struct str usage;    /* JSON object; empty: none (ACP-9) */
-    struct str result_text; /* last agent message, <= TASK_RESULT_MAX; empty in lists */
-    struct str prompt;   /* empty in lists */
+    struct str usage;            /* JSON object; empty: none (ACP-9) */
+    struct str result_text;      /* last agent message, <= TASK_RESULT_MAX; empty in lists */
+    struct str prompt;           /* empty in lists */
     int priority;
     int64_t last_seq;
     int64_t first_seq; /* from here on no event is missing (TK-6); 1: none ever went */
