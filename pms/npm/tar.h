@@ -35,7 +35,7 @@ struct tar {
 struct tar_entry {
     struct str path; /* "package/lib/a.js": relative, no ".", ".." or doubled slash in it; empty
                         when it is "." */
-    bool is_dir; /* also in the old form: a file whose name ends with '/' */
+    bool is_dir;     /* also in the old form: a file whose name ends with '/' */
     bool executable;
     uint64_t size;
 };
