@@ -229,8 +229,7 @@ bool proctree_look(enum proctree_source source, const char *proc, pid_t root,
                                        : look_stat(proc, root, found, visit);
 }
 
-/* Our own children only. */
-static void list_children(enum proctree_source source, struct pid_list *ret)
+void proctree_children(enum proctree_source source, struct pid_list *ret)
 {
     struct pid_list pids = { 0 };
 
@@ -253,12 +252,9 @@ static void freeze(pid_t pid)
     kill(pid, SIGSTOP);
 }
 
-/*
- * A group that `child`, ours and not reaped, is in: its number is held by that. If it is of
- * another session than ours, or of the one that we lead, only what descends from us is in it,
- * as nobody joins a session from outside.
- */
-static bool is_group_below(pid_t child, pid_t group)
+/* Its number is held by the child. If it is of another session than ours, or of the one that we
+ * lead, only what descends from us is in it, as nobody joins a session from outside. */
+bool proctree_is_group_below(pid_t child, pid_t group)
 {
     pid_t session = getsid(child);
 
@@ -277,11 +273,11 @@ static void kill_groups(enum proctree_source source)
 {
     struct pid_list children = { 0 }, groups = { 0 };
 
-    list_children(source, &children);
+    proctree_children(source, &children);
     for (size_t i = 0; i < children.n; i++) {
         pid_t group = getpgid(children.v[i]);
 
-        if (is_group_below(children.v[i], group))
+        if (proctree_is_group_below(children.v[i], group))
             found_one(&groups, group, kill_group);
     }
     pid_list_free(&children);
