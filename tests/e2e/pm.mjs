@@ -67,6 +67,12 @@ export class Manager {
     }
 }
 
+/** Its stderr is a pipe of its own: what a manager said before an answer may come after it. */
+export async function said(manager, pattern, ms = 2000) {
+    for (const end = performance.now() + ms * slack; !pattern.test(manager.err) && performance.now() < end;) await sleep(5);
+    assert.match(manager.err, pattern);
+}
+
 export const write = (file, text, mode) => {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, text, { mode });
