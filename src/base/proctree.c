@@ -229,7 +229,8 @@ bool proctree_look(enum proctree_source source, const char *proc, pid_t root,
                                        : look_stat(proc, root, found, visit);
 }
 
-void proctree_children(enum proctree_source source, struct pid_list *ret)
+/* Our own children only. */
+static void list_children(enum proctree_source source, struct pid_list *ret)
 {
     struct pid_list pids = { 0 };
 
@@ -252,9 +253,12 @@ static void freeze(pid_t pid)
     kill(pid, SIGSTOP);
 }
 
-/* Its number is held by the child. If it is of another session than ours, or of the one that we
- * lead, only what descends from us is in it, as nobody joins a session from outside. */
-bool proctree_is_group_below(pid_t child, pid_t group)
+/*
+ * A group that `child`, ours and not reaped, is in: its number is held by that. If it is of
+ * another session than ours, or of the one that we lead, only what descends from us is in it,
+ * as nobody joins a session from outside.
+ */
+static bool is_group_below(pid_t child, pid_t group)
 {
     pid_t session = getsid(child);
 
@@ -273,11 +277,11 @@ static void kill_groups(enum proctree_source source)
 {
     struct pid_list children = { 0 }, groups = { 0 };
 
-    proctree_children(source, &children);
+    list_children(source, &children);
     for (size_t i = 0; i < children.n; i++) {
         pid_t group = getpgid(children.v[i]);
 
-        if (proctree_is_group_below(children.v[i], group))
+        if (is_group_below(children.v[i], group))
             found_one(&groups, group, kill_group);
     }
     pid_list_free(&children);

@@ -50,16 +50,6 @@ enum proctree_source proctree_source(void);
 bool proctree_look(enum proctree_source source, const char *proc, pid_t root,
                    struct pid_list *found, void (*visit)(pid_t pid));
 
-/* Our own children, zombies among them, the newest first. As nobody but we reaps them, none is
- * missed. */
-void proctree_children(enum proctree_source source, struct pid_list *ret);
-
-/*
- * A group that `child`, ours and not reaped, is in, and that holds nothing but descendants of
- * ours, so that it may be killed as one.
- */
-bool proctree_is_group_below(pid_t child, pid_t group);
-
 /*
  * Kills all descendants, reaps them, and repeats until waitpid says ECHILD (returns 0) or `ms`
  * have passed (returns how many were left). ms < 0: as long as it takes. `reaped`, may be NULL,

@@ -303,9 +303,6 @@ int keeper_main(int argc, char **argv)
         return 2;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    /* The program may stop us, and the owner be killed meanwhile: then this wakes us to see the
-     * end of the socket. */
-    prctl(PR_SET_PDEATHSIG, SIGCONT);
     prctl(PR_SET_NAME, "symposium-keep", 0, 0,
           0); /* executed by descriptor we would be called "10" */
     fcntl(KEEPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);

@@ -8,8 +8,7 @@
  * owner at the other end of the control socket is killed.
  *
  * Descriptors 0, 1, 2 are the program's, KEEPER_CONTROL_FD is the control socket
- * (base/keeper_wire.h). Until the tree is empty the keeper ignores every signal but SIGKILL and
- * SIGSTOP; a stopped one is woken by its owner, or by the death of that.
+ * (base/keeper_wire.h). Until the tree is empty the keeper ignores every signal but SIGKILL.
  */
 #ifndef SYM_LOCKDOWN_KEEPER_H
 #define SYM_LOCKDOWN_KEEPER_H

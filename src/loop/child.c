@@ -16,11 +16,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/procstat.h"
 #include "loop/internal.h"
 #include "loop/lines.h"
 #include "loop/spawn.h"
-#include "loop/strays.h"
 #include "loop/timer.h"
 
 /* What is looked for in the pipes of a program that has exited; a pipe holds at most this much
@@ -60,8 +58,7 @@ struct child {
     bool keeper, command;
     bool reaped, stdout_ended, stderr_ended, paused, tree_empty;
     bool stopping, ending, killed, freed;
-    struct stray_wait strays; /* of a keeper that was killed */
-    unsigned refs;      /* the owner, the process not known to be gone, callbacks under way */
+    unsigned refs;      /* the owner, the unreaped process, and callbacks under way */
     struct child *next; /* in loop.lingering */
 };
 
@@ -93,7 +90,6 @@ static bool drop(struct child *c)
 
     if (--c->refs)
         return alive;
-    timer_free(c->timer);
     lines_free(&c->lines);
     buf_free(&c->ring);
     free(c->name);
@@ -175,28 +171,22 @@ static void set_timer(struct child *c)
     timer_set(c->timer, ms < 0 ? 0 : ms > INT32_MAX ? INT32_MAX : (int)ms);
 }
 
-/* The order to kill was given. A keeper that does not obey (held by somebody) is killed itself,
- * and what it kept is ended by us. */
-static void expect_end(struct child *c, int64_t now)
-{
-    c->killed = true;
-    c->kill_at = c->reaped ? NEVER : now + KILL_AGAIN_MS;
-}
-
-/* The last rung comes twice. */
+/* The last rung comes twice: a keeper that does not obey (stopped by somebody) is killed
+ * itself. */
 static void kill_tree(struct child *c, int64_t now)
 {
     c->term_at = NEVER;
     if (!c->killed) {
         signal_group(c, true);
-        expect_end(c, now);
+        c->kill_at = now + KILL_AGAIN_MS;
     } else {
         if (!c->reaped)
             spawned_signal(&c->proc, SIGKILL, false);
         c->kill_at = NEVER;
     }
-    if (c->command && !c->freed && c->state != CHILD_ENDED)
-        c->drain_at = now + c->drain_ms; /* even if something cannot be killed */
+    c->killed = true;
+    if (c->command) /* even if something cannot be killed */
+        c->drain_at = now + c->drain_ms;
 }
 
 static void on_deadline(void *ctx)
@@ -364,6 +354,7 @@ static void end(struct child *c)
         return;
     c->how.stdout_ended = c->stdout_ended;
     c->term_at = c->kill_at = c->drain_at = c->mute_at = NEVER;
+    set_timer(c);
     pipe_free(c->in);
     pipe_free(c->out);
     c->in = c->out = NULL;
@@ -371,13 +362,10 @@ static void end(struct child *c)
         pipe_free(c->err);
         c->err = NULL;
     }
-    if (c->command && !c->stopping) {
+    if (c->command && !c->stopping)
         order(c, KEEPER_LEAVE);
-    } else if (!c->tree_empty) {
+    else if (!c->tree_empty)
         signal_group(c, true);
-        expect_end(c, clock_ms());
-    }
-    set_timer(c);
     enter(c, CHILD_ENDED);
     how = c->how;
     c->ops.on_exit(c->ctx, &how);
@@ -410,16 +398,6 @@ static void exit_seen(struct child *c, int status)
     set_timer(c);
 }
 
-/* Somebody who knows says so: the keeper, or who ended what a killed keeper left. */
-static void tree_ended(struct child *c)
-{
-    c->tree_empty = true;
-    if (c->state == CHILD_ENDED && c->ops.on_empty)
-        c->ops.on_empty(c->ctx);
-    else
-        settle(c);
-}
-
 static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
 {
     char text[256];
@@ -444,7 +422,11 @@ static void on_keeper_msg(struct child *c, const struct keeper_msg *m)
         exit_seen(c, m->value);
         break;
     case KEEPER_EMPTY:
-        tree_ended(c);
+        c->tree_empty = true;
+        if (c->state == CHILD_ENDED && c->ops.on_empty)
+            c->ops.on_empty(c->ctx);
+        else
+            settle(c);
         break;
     }
 }
@@ -468,31 +450,6 @@ static void on_control_end(void *ctx, const struct error *why)
     (void)why;
 }
 
-static void on_strays_ended(void *ctx)
-{
-    struct child *c = ctx;
-
-    if (c->freed)
-        unlinger(c);
-    else
-        tree_ended(c);
-    drop(c);
-}
-
-/* True when what it kept came to us and is now being ended; on_strays_ended() follows. A keeper
- * that was not killed exits when its tree is empty, or was to be left alone. */
-static bool keeper_was_killed(struct child *c, int status)
-{
-    if (!c->keeper || c->tree_empty || !WIFSIGNALED(status))
-        return false;
-    c->strays.done = on_strays_ended;
-    c->strays.ctx = c;
-    if (!strays_end(c->loop, &c->strays))
-        return false;
-    hold(c);
-    return true;
-}
-
 static void on_reaped(void *ctx, pid_t pid, int status)
 {
     struct child *c = ctx;
@@ -500,17 +457,13 @@ static void on_reaped(void *ctx, pid_t pid, int status)
     (void)pid;
     assert(c->refs > 0); /* one is ours */
     c->reaped = true;
-    if (c->freed || c->state == CHILD_ENDED) {
-        c->kill_at = NEVER;
-        set_timer(c);
-    }
     if (c->proc.pidfd >= 0)
         close(c->proc.pidfd);
     c->proc.pidfd = -1;
+    if (c->freed)
+        unlinger(c);
     if (c->control)
         pipe_drain(c->control, LAST_BYTES_MAX); /* its last words come before its end */
-    if (!keeper_was_killed(c, status) && c->freed)
-        unlinger(c);
     if (!c->freed) {
         c->tree_empty = c->tree_empty || !c->keeper;
         exit_seen(c, status); /* of a keeper: only if it was killed before the program's exit */
@@ -657,14 +610,6 @@ static void take_fds(struct child *c, const struct child_opts *o, struct fds *f)
         c->control = pipe_new(c->loop, take_fd(&f->control[1]), NULL, &control, c);
 }
 
-static void watch_keeper(struct child *c)
-{
-    struct procstat st;
-
-    reaper_keep_awake(c->loop, c->proc.pid);
-    c->strays.born = procstat_read("/proc", c->proc.pid, &st) ? st.start : 0;
-}
-
 struct child *child_start(struct loop *l, const struct child_opts *o,
                           const struct child_ops *ops, void *ctx, struct error *e)
 {
@@ -702,8 +647,6 @@ struct child *child_start(struct loop *l, const struct child_opts *o,
         c->pid = c->proc.pid;
     hold(c); /* until reaped */
     reaper_watch(l, c->proc.pid, on_reaped, c);
-    if (c->keeper)
-        watch_keeper(c);
     log_debug("child '%s': started as %d", c->name, (int)c->proc.pid);
     return c;
 }
@@ -810,10 +753,9 @@ void child_free(struct child *c)
     if (!c->keeper)
         signal_group(c, true);
     close_pipes(c); /* a keeper kills everything when the control socket ends */
-    c->term_at = c->drain_at = c->broken_at = c->mute_at = NEVER;
-    expect_end(c, clock_ms());
-    set_timer(c);
-    if (!c->reaped || strays_awaits(c->loop, &c->strays)) {
+    timer_free(c->timer);
+    c->timer = NULL;
+    if (!c->reaped) {
         c->next = c->loop->lingering;
         c->loop->lingering = c;
         c->loop->lingering_count++;
@@ -839,7 +781,6 @@ void child_drop_lingering(struct loop *l)
         struct child *c = l->lingering;
 
         reaper_forget(l, c->proc.pid);
-        timer_free(take_ptr(&c->timer));
         if (c->proc.pidfd >= 0)
             close(c->proc.pidfd);
         unlinger(c);

@@ -5,9 +5,7 @@
  * handed on as they come, and nothing is kept here; with ops.on_stderr that one is, beside the
  * lines of stdout. With `keeper` it runs under its own keeper
  * process (security.md WK-8), which sees to it that nothing of its tree survives: not after
- * setsid and a double fork, and not when we are killed ourselves. A keeper that is killed, by
- * its program for instance, leaves its tree to us, who end it (loop/strays.h); one that is
- * stopped is continued.
+ * setsid and a double fork, and not when we are killed ourselves.
  *
  *   running --exit seen--> draining --end of stdout, or CHILD_DRAIN_MS--> ended (on_exit)
  *
@@ -120,9 +118,8 @@ void child_stop(struct child *c, struct child_ladder ladder);
 /* The program has exited, on_exit is on its way. */
 bool child_exited(const struct child *c);
 
-/* True once nothing of the tree is left. With a keeper this is its own word ("provably empty"),
- * or, when it was killed, that nothing is left of what came to us, if orphans do
- * (reaper_adopt_orphans()); without one, the exit. */
+/* True once nothing of the tree is left. With a keeper this is its own word ("provably empty");
+ * without one, the exit. */
 bool child_tree_empty(const struct child *c);
 
 /* Kills what is left and lets go; no callbacks any more. */

@@ -32,8 +32,6 @@ struct watch {
     pid_t pid;
     exit_fn fn;
     void *ctx;
-    bool awake; /* reaper_keep_awake() */
-    int wakes;
 };
 
 /* The jobs of one kind. */
@@ -57,11 +55,6 @@ struct loop {
     } watches;
     struct child *lingering; /* freed, not yet known to be gone */
     int lingering_count;
-    struct {
-        struct stray_wait *first;
-        struct timer *timer; /* the next look; made when first needed */
-        int pause_ms;
-    } strays;
     struct deferred gone; /* child_on_gone(); fn NULL: nobody waits */
     struct {
         struct work *open; /* all whose `done` is to come; n of them */
@@ -84,7 +77,6 @@ char *loop_read_buf(struct loop *l);
 /* signal.c: starts and ends the one SIGCHLD handler. */
 void reaper_init(struct loop *l);
 void reaper_close(struct loop *l);
-bool reaper_watches(struct loop *l, pid_t pid);
 
 /* work.c: what lookups come back through. */
 void work_close(struct loop *l);

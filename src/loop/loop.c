@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "loop/internal.h"
-#include "loop/strays.h"
 #include "loop/work.h"
 
 /* Runs the calls queued so far; what they queue in turn waits for the next round, so that the
@@ -120,7 +119,6 @@ void loop_free(struct loop *l)
     while (l->first)
         defer_cancel(l, l->first);
     child_drop_lingering(l);
-    strays_close(l);
     reaper_close(l);
     work_close(l);
     uv_close((uv_handle_t *)&l->idle, NULL);

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/proctree.h"
 #include "loop/internal.h"
-#include "loop/strays.h"
 
 static const int end_signals[] = { SIGTERM, SIGINT, SIGHUP };
 
@@ -84,29 +83,6 @@ static bool watch_take(struct loop *l, pid_t pid, struct watch *ret)
     return false;
 }
 
-static struct watch *watch_of(struct loop *l, pid_t pid)
-{
-    for (size_t i = 0; i < l->watches.n; i++) {
-        if (l->watches.v[i].pid == pid)
-            return &l->watches.v[i];
-    }
-    return NULL;
-}
-
-bool reaper_watches(struct loop *l, pid_t pid)
-{
-    return watch_of(l, pid) != NULL;
-}
-
-static void on_stopped(struct loop *l, pid_t pid)
-{
-    struct watch *w = watch_of(l, pid);
-
-    /* Not reaped, so the pid is still its own. */
-    if (w && w->awake)
-        kill(pid, w->wakes++ < REAPER_WAKES_MAX ? SIGCONT : SIGKILL);
-}
-
 /* The only waitpid() of a process with a loop. */
 static void reap_all(void *ctx)
 {
@@ -114,20 +90,16 @@ static void reap_all(void *ctx)
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0 ||
-           (pid < 0 && errno == EINTR)) {
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR)) {
         struct watch w;
 
         if (pid < 0)
             continue;
-        if (WIFSTOPPED(status))
-            on_stopped(l, pid);
-        else if (watch_take(l, pid, &w))
+        if (watch_take(l, pid, &w))
             w.fn(w.ctx, pid, status);
         else
             log_trace("reaped orphan %d", (int)pid);
     }
-    strays_look(l); /* what the reaped ones had is ours now */
 }
 
 static void on_sigchld(uv_signal_t *h, int signo)
@@ -161,14 +133,6 @@ void reaper_watch(struct loop *l, pid_t pid, exit_fn fn, void *ctx)
         defer(l, &l->reap_soon);
     }
     hold_loop(l);
-}
-
-void reaper_keep_awake(struct loop *l, pid_t pid)
-{
-    struct watch *w = watch_of(l, pid);
-
-    if (w)
-        w->awake = true;
 }
 
 void reaper_forget(struct loop *l, pid_t pid)

@@ -19,12 +19,8 @@ void signals_free(struct signals *s);
  * pid goes to its watcher (then unwatched), any other is an adopted orphan and dropped. The
  * watch must be placed before the loop runs again after the fork.
  */
-#define REAPER_WAKES_MAX 100
 typedef void (*exit_fn)(void *ctx, pid_t pid, int wait_status);
 void reaper_watch(struct loop *l, pid_t pid, exit_fn fn, void *ctx);
-/* A watched one that is stopped by somebody is continued, REAPER_WAKES_MAX times; then it is
- * killed. */
-void reaper_keep_awake(struct loop *l, pid_t pid);
 void reaper_forget(struct loop *l, pid_t pid); /* the exit will be reaped and dropped */
 
 /* Adopt orphans of our children (PR_SET_CHILD_SUBREAPER). */

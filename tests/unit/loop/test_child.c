@@ -740,158 +740,44 @@ static void nothing_survives_the_sigkill_of_its_owner(void **state)
     (void)state;
 }
 
-static void wait_empty(struct kid *k)
+static pid_t parent_of(pid_t pid)
 {
-    int64_t until = clock_ms() + GRACE_MS * slack();
+    char path[64], text[512] = "";
 
-    while (!child_tree_empty(k->c) && clock_ms() < until)
-        run_for(k->loop, 5);
-    assert_true(child_tree_empty(k->c));
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(read(fd, text, sizeof text - 1) > 0);
+    close(fd);
+    return atoi(strrchr(text, ')') + 4);
 }
 
-/* One that a keeper is over, and one without: what must not be touched. */
-struct bystanders {
-    struct kid kept, plain;
-    pid_t pid[3];
-};
-
-static void bystanders_start(struct bystanders *b, struct loop *l)
-{
-    *b = (struct bystanders){ 0 };
-    kid_start_in(&b->kept, l, DAEMON "echo $$; while :; do sleep 1000; done",
-                 (struct child_opts){ .keeper = true });
-    kid_start_in(&b->plain, l,
-                 "sh -c '(echo $$; exec sleep 1000) & exit 0'; while :; do sleep 1000; done",
-                 (struct child_opts){ 0 });
-    wait_lines(&b->kept, 2);
-    wait_lines(&b->plain, 1);
-    b->pid[0] = pid_in_line(&b->kept, 0);
-    b->pid[1] = pid_in_line(&b->kept, 1);
-    b->pid[2] = child_pid(b->plain.c);
-}
-
-static void bystanders_end(struct bystanders *b)
-{
-    for (size_t i = 0; i < ARRAY_LEN(b->pid); i++)
-        assert_false(gone(b->pid[i]));
-    assert_int_equal(b->kept.exits + b->plain.exits, 0);
-    kid_end_in(&b->kept);
-    kid_end_in(&b->plain);
-}
-
-/* WK-8, TK-21, SEC-54: the program dies by the parent-death signal, the rest falls to our own
- * subreaper and is ended at once; "empty" is said when nothing of it is left. */
+/* WK-8: the program dies by the parent-death signal, the rest falls to our own subreaper. */
 static void nothing_survives_the_sigkill_of_its_keeper(void **state)
 {
-    static const char *const left[] = {
-        "setsid sh -c 'echo $$; exec sleep 1000' & ",
-        DAEMON,
-        "setsid sh -c 'trap : TERM; echo $$; setsid setsid sh -c \"sleep 1000 & wait\"' & ",
-    };
-
-    reaper_adopt_orphans();
-    for (size_t i = 0; i < 2 * ARRAY_LEN(left); i++) {
-        bool freed = i % 2;
-        struct kid k = { .loop = loop_new() };
-        struct bystanders others;
-        char script[512];
-
-        bystanders_start(&others, k.loop);
-        snprintf(script, sizeof script, "%s sleep 0.1; %s while :; do sleep 1000; done",
-                 left[i / 2], freed ? "" : "kill -KILL $PPID;");
-        kid_start_in(&k, k.loop, script, (struct child_opts){ .keeper = true });
-        wait_lines(&k, 1);
-        pid_t daemon = pid_in_line(&k, 0), program = wait_pid(&k);
-        if (freed) {
-            kill(child_keeper(k.c), SIGKILL);
-            child_free(k.c);
-            k.c = NULL;
-            empty_loop(k.loop);
-        } else {
-            wait_exit(&k);
-            assert_int_equal(k.how.signal, SIGKILL);
-            wait_empty(&k);
-        }
-        assert_true(gone(program));
-        assert_true(gone(daemon));
-        bystanders_end(&others);
-        kid_end(&k);
-    }
-    reaper_disown_orphans();
-    (void)state;
-}
-
-/* TK-21: where its orphans do not come to us nobody can say that nothing is left. */
-static void a_killed_keepers_tree_is_not_called_empty_without_proof(void **state)
-{
     struct kid k = { 0 };
-
-    kid_start(&k, "kill -KILL $PPID; sleep 1000", true);
-    wait_exit(&k);
-    run_for(k.loop, 50);
-    assert_false(child_tree_empty(k.c));
-    kid_end(&k);
-    (void)state;
-}
-
-/* WK-8: whoever stops the keeper, once or as often as it can, outlives nothing. */
-static void a_stopped_keeper_ends_its_tree_all_the_same(void **state)
-{
-    static const char *const scripts[] = {
-        "kill -STOP $PPID; echo $$; while :; do sleep 1000; done",
-        "echo $$; while :; do kill -STOP $PPID; done",
-        "kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.1; exit 3",
-    };
+    pid_t daemon, program, keeper;
 
     reaper_adopt_orphans();
-    for (size_t i = 0; i < 2 * ARRAY_LEN(scripts); i++) {
-        bool freed = i % 2;
-        struct kid k = { 0 };
-
-        kid_start(&k, scripts[i / 2], true);
-        wait_lines(&k, 1);
-        pid_t last = pid_in_line(&k, 0);
-        if (!freed) {
-            child_stop(k.c, (struct child_ladder){ 200, 300 });
-            wait_exit(&k);
-            wait_empty(&k);
-            assert_true(gone(last));
-        }
-        kid_end(&k);
-        assert_gone_soon(last);
-    }
-    reaper_disown_orphans();
-    (void)state;
-}
-
-/* WK-8, TK-22: a stopped keeper does not see our end; the parent-death signal wakes it. */
-static void a_stopped_keeper_wakes_when_its_owner_is_killed(void **state)
-{
-    pid_t tree[2];
-    int told[2];
-
-    assert_int_equal(pipe2(told, O_CLOEXEC), 0);
-    pid_t owner = fork();
-    if (owner == 0) {
-        struct kid k = { 0 };
-
-        kid_start(&k, "echo $$; while :; do sleep 1000; done", true);
-        wait_lines(&k, 1);
-        tree[0] = wait_pid(&k);
-        tree[1] = child_keeper(k.c);
-        kill(tree[1], SIGSTOP); /* the loop, which would wake it, does not run any more */
-        if (write(told[1], tree, sizeof tree) != (ssize_t)sizeof tree)
-            _exit(1);
-        for (;;)
-            pause();
-    }
-    close(told[1]);
-    assert_int_equal(read(told[0], tree, sizeof tree), sizeof tree);
-    close(told[0]);
-    kill(owner, SIGKILL);
-    assert_int_equal(waitpid(owner, NULL, 0), owner);
-    assert_gone_soon(tree[0]);
-    assert_gone_soon(tree[1]);
+    kid_start(&k,
+              "setsid sh -c '(echo $$; exec sleep 1000) & echo; sleep 1000' & while :; do "
+              "sleep 1000; done",
+              true);
+    wait_line(&k);
+    daemon = pid_in_line(&k, 0);
+    program = wait_pid(&k);
+    keeper = parent_of(program);
+    assert_true(keeper != getpid());
+    kill(keeper, SIGKILL);
+    wait_exit(&k);
+    assert_int_equal(k.how.code, -1);
+    assert_int_equal(k.how.signal, SIGKILL);
+    assert_false(child_tree_empty(k.c)); /* nobody is left who could know */
+    assert_gone_soon(program);
+    assert_false(gone(daemon));
+    kid_end(&k);
+    assert_int_equal(reaper_sweep(GRACE_MS * slack()), 0);
+    assert_true(gone(daemon));
     (void)state;
 }
 
@@ -1111,9 +997,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_end_of_the_last_freed_child_is_told),
         cmocka_unit_test(nothing_survives_the_sigkill_of_its_owner),
         cmocka_unit_test(nothing_survives_the_sigkill_of_its_keeper),
-        cmocka_unit_test(a_killed_keepers_tree_is_not_called_empty_without_proof),
-        cmocka_unit_test(a_stopped_keeper_ends_its_tree_all_the_same),
-        cmocka_unit_test(a_stopped_keeper_wakes_when_its_owner_is_killed),
         cmocka_unit_test(a_child_may_be_freed_by_each_of_its_callbacks),
         cmocka_unit_test(freeing_at_the_last_line_of_a_draining_child_is_safe),
         cmocka_unit_test(stopping_or_freeing_right_after_the_start_is_safe),
