@@ -326,7 +326,7 @@ static bool pragma(struct db *d, const char *sql, int64_t *ret, struct error *e)
  * file is a ledger, a new file, or to be left alone. */
 static bool check_schema(struct db *d, int64_t *ret_version, struct error *e)
 {
-    int64_t id, tables;
+    int64_t id = 0, tables = 0;
 
     if (!pragma(d, "PRAGMA user_version", ret_version, e) ||
         !pragma(d, "PRAGMA application_id", &id, e) ||
@@ -369,7 +369,7 @@ static void configure(struct db *d)
 
 static bool prepare(struct db *d, struct error *e)
 {
-    int64_t version, size;
+    int64_t version = 0, size = 0;
 
     configure(d);
     if (!db_begin(d, DB_READ, e) || !db_end(d, check_schema(d, &version, e), e) ||

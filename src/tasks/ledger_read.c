@@ -293,7 +293,7 @@ bool rows_list(void *db, const struct list_query *q, struct ledger_reply *r, str
     struct db *d = db;
     struct tasks_found found = { 0 };
     size_t began = r->arena->used;
-    int64_t before, last = 0;
+    int64_t before = 0, last = 0;
     sqlite3_stmt *s;
     int rc;
 

@@ -67,6 +67,15 @@ struct op *op_new(struct service *s, service_fn done, void *ctx)
     return o;
 }
 
+/* Nothing is called back for it any more. */
+static void op_quiet(struct op *o)
+{
+    ledger_drop(o->s->ledger, o);
+    timer_free(o->soon);
+    if (o->cleanup)
+        o->cleanup(o);
+}
+
 static void op_unlink(struct op *o)
 {
     struct service *s = o->s;
@@ -75,10 +84,7 @@ static void op_unlink(struct op *o)
     while (*at != o)
         at = &(*at)->next;
     *at = o->next;
-    ledger_drop(s->ledger, o);
-    timer_free(o->soon);
-    if (o->cleanup)
-        o->cleanup(o);
+    op_quiet(o);
     update_watch(s);
 }
 
@@ -457,7 +463,8 @@ void service_free(struct service *s)
     while (s->ops) {
         struct op *o = s->ops;
 
-        op_unlink(o);
+        s->ops = o->next;
+        op_quiet(o);
         op_free(o);
     }
     while (s->hands) {
