@@ -374,9 +374,10 @@ static bool prepare(struct db *d, struct error *e)
     configure(d);
     if (!db_begin(d, DB_READ, e) || !db_end(d, check_schema(d, &version, e), e) ||
         !execute(d,
-                 "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
-                 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL",
-                 "open", e))
+                 "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA synchronous=FULL",
+                 "open", e) ||
+        /* A write, also where it changes nothing: only the first one does it. */
+        (version == 0 && !execute(d, "PRAGMA auto_vacuum=INCREMENTAL", "open", e)))
         return false;
     d->full_sync = true;
     if (!set_journal(d, e) ||
