@@ -147,6 +147,18 @@ struct str utf8_cut(struct str s, size_t max)
     return str_upto(s, max);
 }
 
+struct str utf8_whole(struct str s)
+{
+    for (size_t back = 1; back <= 3 && back <= s.n; back++) {
+        unsigned char c = (unsigned char)s.p[s.n - back];
+        size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+
+        if ((c & 0xc0) != 0x80)
+            return need > back ? str_upto(s, s.n - back) : s;
+    }
+    return s;
+}
+
 struct str utf8_cut_chars(struct str s, size_t max)
 {
     size_t at = 0, n;

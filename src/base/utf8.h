@@ -27,6 +27,9 @@ void utf8_put(struct buf *b, uint32_t cp);
 /* The longest prefix of at most max bytes that does not split a code point. */
 struct str utf8_cut(struct str s, size_t max);
 
+/* Without a character at its end of which a part is missing. */
+struct str utf8_whole(struct str s);
+
 /* The longest prefix of at most max code points (an invalid byte counts as one). */
 struct str utf8_cut_chars(struct str s, size_t max);
 

@@ -95,19 +95,6 @@ void run_output(struct run *r, enum task_event type, struct str data)
 
 /* ---- text of stdout and stderr (TK-18) ---- */
 
-/* Bytes at the end that may be the beginning of a character whose rest is still to come. */
-static size_t unfinished(struct str s)
-{
-    for (size_t back = 1; back <= 3 && back <= s.n; back++) {
-        unsigned char c = (unsigned char)s.p[s.n - back];
-        size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
-
-        if ((c & 0xc0) != 0x80)
-            return need > back ? back : 0;
-    }
-    return 0;
-}
-
 /* For whoever asks what a CLI answered: the end of what it said. */
 static void keep_result(struct run *r, struct str text)
 {
@@ -121,17 +108,17 @@ static void keep_result(struct run *r, struct str text)
 static void emit_text(struct run *r, enum child_stream stream, bool last)
 {
     struct buf *text = &r->text[stream];
-    size_t n = last ? text->n : text->n - unfinished(buf_str(text));
+    struct str whole = last ? buf_str(text) : utf8_whole(buf_str(text));
     auto_buf out = BUF(PIECE_JSON_MAX);
     struct jw w = jw_to(&out);
 
-    if (!n)
+    if (!whole.n)
         return;
     jw_obj(&w);
-    jw_kstr(&w, "text", str_upto(buf_str(text), n)); /* invalid bytes become U+FFFD */
+    jw_kstr(&w, "text", whole); /* invalid bytes become U+FFFD */
     jw_end(&w);
     run_output(r, stream == CHILD_STDOUT ? TASK_EV_STDOUT : TASK_EV_STDERR, buf_str(&out));
-    buf_drop_front(text, n);
+    buf_drop_front(text, whole.n);
 }
 
 void run_text(struct run *r, enum child_stream stream, struct str bytes)

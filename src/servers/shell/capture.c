@@ -43,24 +43,6 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-static size_t length_by_lead(unsigned char lead)
-{
-    return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-}
-
-/* Without a character at its end of which a part is missing. */
-static struct str cut_end(struct str s)
-{
-    for (size_t back = 1; back < CHAR_MAX_BYTES && back <= s.n; back++) {
-        char byte = s.p[s.n - back];
-
-        if (is_continuation(byte))
-            continue;
-        return length_by_lead((unsigned char)byte) > back ? str_upto(s, s.n - back) : s;
-    }
-    return s;
-}
-
 /* Without the rest of a character whose beginning is missing. */
 static struct str cut_start(struct str s)
 {
@@ -84,7 +66,7 @@ void capture_put(const struct capture *c, struct buf *out)
         utf8_put_lossy(out, buf_str(&whole));
         return;
     }
-    head = cut_end(str_upto(buf_str(&whole), CAPTURE_HEAD));
+    head = utf8_whole(str_upto(buf_str(&whole), CAPTURE_HEAD));
     rest = cut_start(str_from(buf_str(&whole), CAPTURE_HEAD));
     utf8_put_lossy(out, head);
     buf_addf(out, "\n[... %" PRIu64 " bytes left out ...]\n", c->total - head.n - rest.n);

@@ -92,6 +92,13 @@ static void cuts_do_not_split_a_code_point(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_str(utf8_cut(str_of(cases[i].s), cases[i].max), cases[i].want);
+    assert_str(utf8_whole(STR("")), "");
+    assert_str(utf8_whole(STR("abc")), "abc");
+    assert_str(utf8_whole(STR("a\xe2\x82\xac")), "a\xe2\x82\xac");
+    assert_str(utf8_whole(STR("a\xe2\x82")), "a");
+    assert_str(utf8_whole(STR("\xf0\x9f\x98")), "");
+    assert_str(utf8_whole(STR("ab\xc3")), "ab");
+    assert_str(utf8_whole(STR("a\x80\x80\x80\x80")), "a\x80\x80\x80\x80");
     assert_str(utf8_cut_chars(STR("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x"), 2),
                "\xc3\xa9\xe2\x82\xac");
     assert_str(utf8_cut_chars(STR("\xff\xffx"), 2), "\xff\xff");
