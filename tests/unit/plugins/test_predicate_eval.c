@@ -15,7 +15,7 @@
 struct place {
     struct arena a;
     struct loop *loop;
-    char root[64], cache[64];
+    char root[64], cache[80];
     struct plugin plugin;
     struct {
         const struct custom_predicate *def;
