@@ -131,7 +131,7 @@ int cmd_task_owner(struct arena *a, const struct args *args)
     struct owner o = { 0 };
     struct config *config = ARENA_NEW(a, struct config);
     struct service_config sc = { .config = config, .env = (const char *const *)environ };
-    struct error e;
+    struct error e = { 0 };
 
     if (args->nwords)
         return cli_usage(args->command, "unexpected argument '%s'", args->words[0]);

@@ -296,15 +296,3 @@ void adapters_put_option_keys(struct jw *w, const struct adapters *all)
                 put_option(w, all, ad->options[k].key);
     }
 }
-
-void adapters_put_options(struct jw *w, const struct adapters *all)
-{
-    jw_obj(w);
-    jw_kstrz(w, "type", "object");
-    jw_key(w, "properties");
-    jw_obj(w);
-    adapters_put_option_keys(w, all);
-    jw_end(w);
-    jw_kbool(w, "additionalProperties", false);
-    jw_end(w);
-}

@@ -30,9 +30,8 @@ const char *adapter_name(const struct adapter *ad);
 const char *adapter_program(const struct adapter *ad, const char *path, struct arena *a,
                             struct error *e);
 
-/* Schema of `options`, for tools/list: the union of all adapters' (TK-8). The second writes its
- * properties alone into an open object, for the top level. */
-void adapters_put_options(struct jw *w, const struct adapters *all);
+/* Properties of `options` with their schemas, into an open object, for tools/list: the union of
+ * all adapters' (TK-8). */
 void adapters_put_option_keys(struct jw *w, const struct adapters *all);
 
 /* All that is needed to run one task; in the arena of the request. */

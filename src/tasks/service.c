@@ -394,11 +394,6 @@ struct service *service_new(struct loop *l, const struct service_config *c, stru
     return s;
 }
 
-const struct adapters *service_adapters(const struct service *s)
-{
-    return &s->adapters;
-}
-
 struct ledger *service_ledger(struct service *s)
 {
     return s->ledger;

@@ -11,7 +11,7 @@
 
 /*
  * One call from its arrival to its one answer. Those that ask the ledger or wait do so with the
- * op as ctx; whoever made it frees nothing: op_answer() and op_fail() end it.
+ * op as ctx; whoever made it frees nothing: op_answer() and op_refuse() end it.
  */
 struct op {
     struct op *next;

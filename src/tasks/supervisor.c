@@ -328,11 +328,6 @@ struct run *run_new(struct runs *all, const struct run_opts *o, const struct run
     return r;
 }
 
-struct str run_id(const struct run *r)
-{
-    return str_of(r->id);
-}
-
 void run_done(struct run *r)
 {
     struct runs *all = r->all;

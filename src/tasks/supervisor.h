@@ -63,7 +63,6 @@ struct run_opts {
 /* Waits for room (TK-24), then starts. */
 struct run *run_new(struct runs *all, const struct run_opts *o, const struct run_ops *ops,
                     void *ctx);
-struct str run_id(const struct run *r);
 /* The run of this process with that id; NULL: none, or it is done. */
 struct run *run_find(const struct runs *all, struct str id);
 /* TK-14, TK-21; `reason` may be empty. A second call is nothing. */

@@ -72,49 +72,12 @@ const char *task_event_name(enum task_event t)
     return events[t].name;
 }
 
-/* The place of the word, -1 when it is none of them. */
-static int word_index(struct str name, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (words[i] && str_is(name, words[i]))
-            return (int)i;
-    }
-    return -1;
-}
-
 bool task_status_parse(struct str name, enum task_status *ret)
 {
-    int i = word_index(name, status_names, ARRAY_LEN(status_names));
-
-    if (i >= 0)
-        *ret = (enum task_status)i;
-    return i >= 0;
-}
-
-bool task_resolution_parse(struct str name, enum task_resolution *ret)
-{
-    int i = word_index(name, resolution_names, ARRAY_LEN(resolution_names));
-
-    if (i >= 0)
-        *ret = (enum task_resolution)i;
-    return i >= 0;
-}
-
-bool task_kind_parse(struct str name, enum task_kind *ret)
-{
-    int i = word_index(name, kind_names, ARRAY_LEN(kind_names));
-
-    if (i >= 0)
-        *ret = (enum task_kind)i;
-    return i >= 0;
-}
-
-bool task_event_parse(struct str name, enum task_event *ret)
-{
-    for (size_t i = 0; i < TASK_EVENTS; i++) {
-        if (!str_is(name, events[i].name))
+    for (size_t i = 0; i < ARRAY_LEN(status_names); i++) {
+        if (!str_is(name, status_names[i]))
             continue;
-        *ret = (enum task_event)i;
+        *ret = (enum task_status)i;
         return true;
     }
     return false;

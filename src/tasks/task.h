@@ -65,15 +65,13 @@ enum task_event {
 };
 #define TASK_EVENTS 17
 
-/* The words of the wire; parsing answers false for any other word. */
+/* The words of the wire; parsing answers false for any other word. Arguments are read by
+ * tasks/service_args. */
 const char *task_status_name(enum task_status s);
 const char *task_resolution_name(enum task_resolution r); /* NULL for TASK_UNRESOLVED */
 const char *task_kind_name(enum task_kind k);
 const char *task_event_name(enum task_event t);
 bool task_status_parse(struct str name, enum task_status *ret);
-bool task_resolution_parse(struct str name, enum task_resolution *ret);
-bool task_kind_parse(struct str name, enum task_kind *ret);
-bool task_event_parse(struct str name, enum task_event *ret);
 
 bool task_is_terminal(enum task_status s);
 /* The arrows of TK-2. */

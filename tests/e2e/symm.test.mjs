@@ -33,6 +33,7 @@ scenario('TK-7 TK-8: seven tools, their hints, closed schemas, and the agents by
     assert.match(spawned.description, /Not installed here: .*qwen/);
     assert.doesNotMatch(spawned.description, /fake/);
     const { options, ...top } = spawned.inputSchema.properties;
+    assert.equal(options.additionalProperties, false);
     for (const [key, schema] of Object.entries(options.properties)) assert.deepEqual(top[key], schema, `option ${key} beside the others`);
     assert.equal((s.stdout.match(/"follow":/g) ?? []).length, 2, 'no key twice');
     for (const key of ['model', 'effort', 'allow', 'follow']) assert.ok(options.properties[key], key);

@@ -382,16 +382,15 @@ static void the_schema_of_options_names_each_of_them_once(void **state)
     auto_json j = { 0 };
     struct adapters all;
     struct jw w = jw_to(&out);
-    yyjson_val *properties;
 
     load_adapters(&all, &a, NULL);
-    adapters_put_options(&w, &all);
+    jw_obj(&w);
+    adapters_put_option_keys(&w, &all);
+    jw_end(&w);
     assert_true(json_parse(&j, buf_str(&out), NULL));
-    properties = json_get(j.root, "properties");
-    assert_int_equal(json_len(properties), ARRAY_LEN(keys));
+    assert_int_equal(json_len(j.root), ARRAY_LEN(keys));
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        assert_non_null(json_get(properties, keys[i]));
-    assert_false(json_bool(json_get(j.root, "additionalProperties"), true));
+        assert_non_null(json_get(j.root, keys[i]));
     (void)state;
 }
 

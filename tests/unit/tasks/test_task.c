@@ -48,23 +48,17 @@ static void the_words_of_the_wire_are_these(void **state)
 
     (void)state;
     for (int i = 0; i < TASK_EVENTS; i++) {
-        enum task_event t;
+        enum task_event t = (enum task_event)i;
         bool want = false;
 
-        assert_true(task_event_parse(str_of(types[i]), &t));
-        assert_int_equal(t, i);
         assert_string_equal(task_event_name(t), types[i]);
         for (size_t k = 0; k < ARRAY_LEN(output); k++)
             want |= strcmp(types[i], output[k]) == 0;
         assert_int_equal(task_event_is_output(t), want);
     }
-    for (int i = 0; i < 4; i++) {
-        enum task_resolution r;
-
-        assert_true(task_resolution_parse(str_of(resolutions[i]), &r));
-        assert_int_equal(r, i + 1);
-        assert_string_equal(task_resolution_name(r), resolutions[i]);
-    }
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(task_resolution_name((enum task_resolution)(i + 1)),
+                            resolutions[i]);
     assert_null(task_resolution_name(TASK_UNRESOLVED));
 }
 
@@ -77,14 +71,8 @@ static void any_other_word_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         enum task_status s;
-        enum task_resolution r;
-        enum task_kind k;
-        enum task_event t;
 
         assert_false(task_status_parse(str_of(words[i]), &s));
-        assert_false(task_resolution_parse(str_of(words[i]), &r));
-        assert_false(task_kind_parse(str_of(words[i]), &k));
-        assert_false(task_event_parse(str_of(words[i]), &t));
     }
 }
 
