@@ -314,10 +314,12 @@ static bool set_journal(struct db *d, struct error *e)
 static bool pragma(struct db *d, const char *sql, int64_t *ret, struct error *e)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = sqlite3_prepare_v2(d->sqlite, sql, -1, &s, NULL) == SQLITE_OK
-                  ? db_number(d, s, "open", ret, e)
-                  : db_failed(d, "open", e);
+    bool ok;
 
+    *ret = 0;
+    ok = sqlite3_prepare_v2(d->sqlite, sql, -1, &s, NULL) == SQLITE_OK
+             ? db_number(d, s, "open", ret, e)
+             : db_failed(d, "open", e);
     sqlite3_finalize(s);
     return ok;
 }
@@ -326,7 +328,7 @@ static bool pragma(struct db *d, const char *sql, int64_t *ret, struct error *e)
  * file is a ledger, a new file, or to be left alone. */
 static bool check_schema(struct db *d, int64_t *ret_version, struct error *e)
 {
-    int64_t id = 0, tables = 0;
+    int64_t id, tables;
 
     if (!pragma(d, "PRAGMA user_version", ret_version, e) ||
         !pragma(d, "PRAGMA application_id", &id, e) ||
@@ -369,7 +371,7 @@ static void configure(struct db *d)
 
 static bool prepare(struct db *d, struct error *e)
 {
-    int64_t version = 0, size = 0;
+    int64_t version, size;
 
     configure(d);
     if (!db_begin(d, DB_READ, e) || !db_end(d, check_schema(d, &version, e), e) ||
