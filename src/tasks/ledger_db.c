@@ -401,7 +401,7 @@ bool db_open(struct db *d, const struct ledger_config *c, struct error *e)
     d->config = *c;
     d->config.state_dir = arena_z(&d->arena, str_of(c->state_dir));
     owner_self(&d->self);
-    if (!find_place(d, e))
+    if (!ledger_lib_open(e) || !find_place(d, e))
         return false;
     if (sqlite3_open_v2(d->path, &d->sqlite, flags, NULL) != SQLITE_OK)
         return db_failed(d, "open", e);
@@ -410,9 +410,11 @@ bool db_open(struct db *d, const struct ledger_config *c, struct error *e)
 
 void db_close(struct db *d)
 {
-    for (size_t i = 0; i < SQL_COUNT; i++)
-        sqlite3_finalize(d->statements[i]);
-    sqlite3_close(d->sqlite);
+    if (d->sqlite) {
+        for (size_t i = 0; i < SQL_COUNT; i++)
+            sqlite3_finalize(d->statements[i]);
+        sqlite3_close(d->sqlite);
+    }
     if (d->lock >= 0)
         close(d->lock);
     arena_free(&d->arena);

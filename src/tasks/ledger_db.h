@@ -14,9 +14,8 @@
 #ifndef SYM_TASKS_LEDGER_DB_H
 #define SYM_TASKS_LEDGER_DB_H
 
-#include <sqlite3.h>
-
 #include "tasks/ledger_engine.h"
+#include "tasks/ledger_lib.h"
 #include "tasks/owner.h"
 
 #define DB_FILE           "tasks.db"
