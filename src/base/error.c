@@ -81,6 +81,6 @@ bool error_wrap(struct error *e, const char *fmt, ...)
     n = utf8_cut((struct str){ text, n }, ERROR_MSG_MAX - 3).n;
     room = ERROR_MSG_MAX - 1 - n - 2;
     cut_at(old, room);
-    snprintf(e->msg, sizeof e->msg, "%.*s: %s", (int)n, text, old);
+    snprintf(e->msg, sizeof e->msg, "%.*s: %.*s", (int)n, text, (int)room, old);
     return false;
 }
