@@ -42,7 +42,7 @@ const AGENTS = {
         program: 'gemini', options: { model: 'gemini-2.5-flash', auth_method: 'gemini-api-key' },
         env: url => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x' }),
         files: { '.gemini/settings.json': json({ general: { defaultApprovalMode: 'auto_edit' } }) },
-        tool: f => `write_file ${json({ file_path: f, content: 'x' })}`, kind: 'edit', slow: true,
+        tool: f => `write_file ${json({ file_path: f, content: 'x' })}`, kind: 'edit', slow: true, minute: true,
     },
     claude_code: {
         program: 'claude-agent-acp',
@@ -100,6 +100,8 @@ for (const [name, version] of CASES) {
         const [started] = await events(s, one, { types: ['process_started'] });
         assert.equal(alive(started.data.pid), false);
         const before = m.requests.length;
+        // Gemini names a session's file by the minute, and does not find its own again while that minute lasts.
+        if (a.minute) await new Promise(done => setTimeout(done, 60000 - Date.now() % 60000));
         const two = (await begin('And once more.', { session_id: first.session_id })).task_id, second = await ended(s, two, 500);
         assert.deepEqual([second.status, second.session_id], ['succeeded', first.session_id], await story(s, two));
         assert.ok(m.requests.slice(before).some(r => json(r.body).includes('Say something.') && json(r.body).includes('And once more.')), 'the model saw both turns');
@@ -150,7 +152,7 @@ for (const name of ['qwen', 'opencode', 'claude_code', 'codex']) {
         const id = (await begin(`CALL *execute ${json({ script: 'await ours.echo({ text: "forty" + (40 + 2) })' })}`, { allow: everything, options: { symposium: true } })).task_id;
         const r = await ended(s, id, 500);
         assert.equal(r.status, 'succeeded', await story(s, id));
-        assert.ok(m.requests.some(q => json(q.body.messages ?? q.body.input ?? q.body.contents).includes('forty42')), `the model got its result; tools: ${json(toolsOf(m))}`);
+        assert.ok(m.requests.some(q => json(q.body).includes('forty42')), `the model got its result; tools: ${json(toolsOf(m))}`);
     }));
 }
 

@@ -91,14 +91,16 @@ const responses = {
         return {
             asked: plain(items[last]?.content),
             results: items.slice(last + 1).filter(i => String(i.type).endsWith('_call_output')).length,
-            tools: (body.tools ?? []).map(t => t.name),
+            // Codex has the tools of an MCP server in a namespace.
+            tools: (body.tools ?? []).flatMap(t => (t.type === 'namespace' ? t.tools.map(inner => `${t.name}/${inner.name}`) : [t.name])),
         };
     },
     async answer(act, body, res) {
+        const [name, namespace] = (act.call?.name ?? '').split('/').reverse();
         const usage = { input_tokens: 5, input_tokens_details: { cached_tokens: 0 }, output_tokens: 3,
             output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 8 };
         const item = act.call
-            ? { id: 'item-1', type: 'function_call', call_id: 'call-1', name: act.call.name, arguments: JSON.stringify(act.call.args) }
+            ? { id: 'item-1', type: 'function_call', call_id: 'call-1', name, namespace, arguments: JSON.stringify(act.call.args) }
             : { id: 'item-1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: act.say, annotations: [] }] };
         const response = (status, output) => ({ id: 'response-1', object: 'response', created_at: 1, status, model: body.model, output, usage });
         if (!body.stream) {
