@@ -120,7 +120,7 @@ const parentOf = pid => { try { return /\) \w (\d+)/.exec(fs.readFileSync(`/proc
 const owners = place => place.survivors().filter(pid => commandOf(pid)[1] === 'task-owner');
 
 scenario(`TK-3 TK-5 TK-22 TK-33 SEC-55: ${KILLS} random kills of servers, agents and commands under load`, { inRam: true, timeout: 3600000 }, async place => {
-    agents(place, { tasks: { 'max-concurrent': 12 } });
+    agents(place, { tasks: { 'max-concurrent': 12, 'keep-tasks': 1000000, 'keep-mb': 100000 } });   // nothing goes by age or number
     const ack = new Acknowledged(), workers = Array.from({ length: 3 }, () => new Worker(place, ack));
     const work = workers.map(w => w.work());
     let going = true, kills = 0, errors = [];
