@@ -7,9 +7,9 @@
 #ifndef SYM_BASE_NETADDR_H
 #define SYM_BASE_NETADDR_H
 
-#include <sys/socket.h>
-
 #include "base/str.h"
+
+struct sockaddr;
 
 #define NETADDR_TEXT 46 /* bytes that netaddr_text() needs at most, NUL included */
 

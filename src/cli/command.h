@@ -144,6 +144,7 @@ int cmd_fetch(struct arena *a, const struct args *args);
 int cmd_memory(struct arena *a, const struct args *args);
 int cmd_shell(struct arena *a, const struct args *args);
 int cmd_skills(struct arena *a, const struct args *args);
+int cmd_agents(struct arena *a, const struct args *args);
 int cmd_symm(struct arena *a, const struct args *args);
 int cmd_task(struct arena *a, const struct args *args);
 int cmd_task_owner(struct arena *a, const struct args *args);

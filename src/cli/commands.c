@@ -337,6 +337,12 @@ static const char skills_help[] =
     "The skills of the workspace DIR (the current directory when absent), and with\n"
     "--user those of your home. A skill is loaded when it is activated.\n";
 
+static const char agents_help[] =
+    "The agents that the workspace DIR (the current directory when absent) defines in\n"
+    ".agents/agents, .claude/agents, .codex/agents and .opencode/agents. Each runs\n"
+    "against the model provider of its file, with the credential from the variable\n"
+    "that the file names.\n";
+
 /* ---- the table ---- */
 
 const struct command cli_commands[] = {
@@ -532,5 +538,14 @@ const struct command cli_commands[] = {
       .options = skills_options,
       .words = WORD_DIR,
       .run = cmd_skills },
+    { .name = "agents",
+      .summary = "an MCP server that runs the workspace's subagents",
+      .for_agents = true,
+      .server = true,
+      .usage = "agents [DIR]",
+      .help = agents_help,
+      .example = "  claude mcp add agents -- symposium agents .\n",
+      .words = WORD_DIR,
+      .run = cmd_agents },
     { 0 },
 };

@@ -22,6 +22,7 @@
 #define HTTP_URL_MAX    ((size_t)8 << 10)
 #define HTTP_HEADER_MAX ((size_t)64 << 10) /* bytes of all header lines of one answer */
 #define HTTP_CONNECT_MS 30000
+#define HTTP_IDLE_SECS  4 /* less than the shortest that servers in the field wait: 5 */
 
 /* ---- URLs ---- */
 
@@ -87,6 +88,10 @@ struct http_request {
     size_t max_header;         /* 0: HTTP_HEADER_MAX */
     size_t max_body; /* decoded bytes; also refused by Content-Length before any. 0: no limit */
     bool fresh;      /* a connection of its own, closed afterwards */
+    /* Sent at most once, whatever happens: libcurl repeats, by itself, a request on a kept
+     * connection that turns out to be dead, although it may have been carried out. With this
+     * that is ERR_CLOSED, and a connection idle for HTTP_IDLE_SECS is not used again. */
+    bool once;
 };
 
 /* The final answer's head (1xx are skipped). Valid during the callback. */

@@ -38,6 +38,19 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockad
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
+/* Before each time that the request is written to a connection. */
+static int on_request(void *ctx, char *to, char *from, int to_port, int from_port)
+{
+    struct http_call *c = ctx;
+    bool again = c->sent;
+
+    (void)to, (void)from, (void)to_port, (void)from_port;
+    c->sent = true;
+    if (again)
+        error_set(&c->why, ERR_CLOSED, "the connection was lost before an answer came");
+    return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 /* "host:port:a,b,c" for libcurl's name cache. It takes an address in the URL as it is: then
  * on_open() alone decides. */
 static void pin_name(struct http_call *c, const struct http_url *url)
@@ -169,6 +182,11 @@ static void set_limits(struct http_call *c, const struct http_request *r)
     SET(c, CURLOPT_LOW_SPEED_TIME, (long)r->slow_secs);
     SET(c, CURLOPT_FRESH_CONNECT, r->fresh ? 1L : 0L);
     SET(c, CURLOPT_FORBID_REUSE, r->fresh ? 1L : 0L);
+    if (r->once) {
+        SET(c, CURLOPT_PREREQFUNCTION, on_request);
+        SET(c, CURLOPT_PREREQDATA, c);
+        SET(c, CURLOPT_MAXAGE_CONN, (long)HTTP_IDLE_SECS);
+    }
     c->decodes = r->encodings != NULL;
     if (r->encodings)
         SET(c, CURLOPT_ACCEPT_ENCODING, r->encodings);

@@ -20,6 +20,7 @@ struct http_call {
     struct netaddr *pins;
     size_t npins;
     bool unpinned; /* libcurl wanted to connect somewhere else */
+    bool sent;     /* handed to a connection once: of a request that is not to be repeated */
     size_t max_header, max_body;
     bool head_only, decodes;
 

@@ -144,6 +144,15 @@ void resolve_forget(struct resolve *r)
         forget(r);
 }
 
+bool resolve_is_localhost(const char *host)
+{
+    struct str name = str_of(host);
+
+    if (str_ends(name, STR(".")))
+        name = str_upto(name, name.n - 1);
+    return str_is(name, "localhost") || str_ends(name, STR(".localhost"));
+}
+
 bool resolve_literal(const char *host, struct netaddr *ret)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };

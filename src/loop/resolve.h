@@ -30,6 +30,9 @@ void resolve_forget(struct resolve *r); /* `done` is not called; NULL is accepte
 /* The host is an address in any notation that the resolver takes for one ("0x7f.1"). No I/O. */
 bool resolve_literal(const char *host, struct netaddr *ret);
 
+/* Names that mean this machine everywhere, a proxy's too (RFC 6761, 6.3). No I/O. */
+bool resolve_is_localhost(const char *host);
+
 /*
  * For tests: who is asked instead of the system, on that thread. NULL: the system again. It
  * appends to v, which has room for RESOLVE_MAX + 1 of which *n are used.

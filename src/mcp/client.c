@@ -1,87 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Life of a client: its process, its lines, its end and the texts of failures. */
+/* Life of a client: its messages, its end and the texts of failures. */
 #include "mcp/client.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "loop/lines.h"
-#include "loop/pipe.h"
 #include "mcp/client_internal.h"
 
-/* A server whose stdin or stdout broke is usually about to exit; its exit status says more
- * than the broken pipe. */
-static const struct child_ladder broken_ladder = { .term_ms = 200, .kill_ms = 500 };
-
-#define COMMAND_SHOWN     200
-#define STDERR_LINE_SHOWN 300
-
 /* ---- texts ---- */
-
-/* The last `max` code points. */
-static struct str tail_chars(struct str s, size_t max)
-{
-    size_t at = s.n;
-
-    while (at > 0 && max > 0)
-        if (((unsigned char)s.p[--at] & 0xc0) != 0x80)
-            max--;
-    return str_from(s, at);
-}
-
-static void put_command(struct buf *out, const struct mcp_client *c)
-{
-    auto_buf all = BUF(64 << 10);
-
-    for (size_t i = 0; c->argv[i]; i++)
-        buf_addf(&all, "%s%s", i ? " " : "", c->argv[i]);
-    utf8_put_clean(out, utf8_cut(buf_str(&all), COMMAND_SHOWN));
-    if (all.n > COMMAND_SHOWN)
-        buf_addz(out, "...");
-}
 
 bool mcp_client_start_error(const struct mcp_client *c, const char *step,
                             const struct error *why, struct error *ret)
 {
-    struct str err = c->child ? str_trim(child_stderr(c->child)) : (struct str){ 0 };
     auto_buf text = BUF(ERROR_MSG_MAX);
 
-    buf_addf(&text, "start failed at %s after %.1f s: %s (command: ", step,
+    buf_addf(&text, "start failed at %s after %.1f s: %s", step,
              (double)(clock_ms() - c->started_ms) / 1000, why->msg);
-    put_command(&text, c);
-    buf_addz(&text, ")");
-    if (err.n) {
-        buf_addz(&text, "; stderr: ");
-        utf8_put_clean(&text, tail_chars(err, MCP_STDERR_SHOWN));
-    }
+    c->transport->put_who(c, &text);
     return error_set(ret, why->kind, "%s", buf_z(&text));
-}
-
-static void put_last_stderr_line(struct buf *out, struct str err)
-{
-    struct str head, line;
-
-    line = err = str_trim(err);
-    while (str_cut(err, '\n', &head, &err))
-        line = err;
-    if (line.n) {
-        buf_addz(out, "; stderr: ");
-        utf8_put_clean(out, utf8_cut(str_trim(line), STDERR_LINE_SHOWN));
-    }
-}
-
-static void exit_text(const struct child_exit *how, struct buf *out)
-{
-    if (how->signal)
-        buf_addf(out, "server was killed by signal %d (%s)", how->signal,
-                 strsignal(how->signal));
-    else
-        buf_addf(out, "server exited with status %d", how->code);
 }
 
 /* ---- the end ---- */
@@ -93,7 +32,15 @@ void client_hold(struct mcp_client *c)
 
 static void destroy(struct mcp_client *c)
 {
+    struct str key;
+    void *v;
+
     map_free(&c->task_tools);
+    for (size_t i = 0; map_next(&c->params, &i, &key, &v);) {
+        tool_params_free(v);
+        free(v);
+    }
+    map_free(&c->params);
     free(c->server_info);
     free(c->listen_id);
     arena_free(&c->arena);
@@ -113,6 +60,7 @@ static void clear_timers(struct mcp_client *c)
 {
     timer_clear(c->startup);
     timer_clear(c->probe_wait);
+    timer_clear(c->relisten);
 }
 
 /* All that is open ends with `why`. The caller holds. */
@@ -137,7 +85,7 @@ void client_close(struct mcp_client *c, const struct error *why)
     if (!client_release(c))
         return;
     peer_free(take_ptr(&c->peer));
-    child_free(take_ptr(&c->child));
+    c->transport->drop(c);
     c->ops->on_closed(c->ctx, &kept);
 }
 
@@ -149,11 +97,10 @@ void client_fail_start(struct mcp_client *c, const char *step, const struct erro
     client_close(c, &e);
 }
 
-/* ---- lines ---- */
+/* ---- messages ---- */
 
-static void on_line(void *ctx, struct str line, bool too_long)
+void client_on_message(struct mcp_client *c, struct str text, bool too_long)
 {
-    struct mcp_client *c = ctx;
     struct error e;
 
     if (c->state == CLIENT_CLOSED || !c->peer)
@@ -163,103 +110,12 @@ static void on_line(void *ctx, struct str line, bool too_long)
         client_fail_oldest(c, &e);
         return;
     }
-    c->line_n = line.n;
+    c->line_n = text.n;
     c->faulted = false;
     client_hold(c);
-    peer_feed(c->peer, line);
+    peer_feed(c->peer, text);
     if (client_release(c) && c->state == CLIENT_READY && !c->faulted)
         c->junk_bytes = 0;
-}
-
-static void starting_exit(struct mcp_client *c, const struct child_exit *how)
-{
-    auto_buf text = BUF(ERROR_MSG_MAX);
-    struct error e;
-
-    /* Status 127: the program could not be executed, and a second try will not help. */
-    if (!c->broken.kind && how->code != 127 && client_start_again(c))
-        return;
-    exit_text(how, &text);
-    error_set(&e, ERR_CLOSED, "%s", buf_z(&text));
-    if (c->broken.kind && how->signal)
-        e = c->broken;
-    client_fail_start(c, how->code == 127 ? "spawn" : "handshake", &e);
-}
-
-/* MS-50: exit status and the last line of stderr, unless it was us who ended it. */
-static void on_exit_of_child(void *ctx, const struct child_exit *how)
-{
-    struct mcp_client *c = ctx;
-    auto_buf text = BUF(ERROR_MSG_MAX);
-    struct error e;
-
-    if (child_discarded_run(c->child) > CHILD_DISCARD_MAX)
-        error_set(&c->broken, ERR_LIMIT,
-                  "server was stopped: more than %llu bytes in a row had to be discarded",
-                  (unsigned long long)CHILD_DISCARD_MAX);
-    if (c->state == CLIENT_STARTING) {
-        starting_exit(c, how);
-        return;
-    }
-    exit_text(how, &text);
-    put_last_stderr_line(&text, child_stderr(c->child));
-    error_set(&e, ERR_CLOSED, "%s", buf_z(&text));
-    if (c->broken.kind && how->signal)
-        e = c->broken;
-    else if (c->state == CLIENT_STOPPING)
-        error_set(&e, ERR_CLOSED, "stopped");
-    client_close(c, &e);
-}
-
-static void on_stdin_broken(void *ctx, const struct error *why)
-{
-    struct mcp_client *c = ctx;
-
-    if (why->kind != ERR_CLOSED) {
-        c->broken = *why;
-        error_wrap(&c->broken, "server does not read its input");
-    } else if (c->state == CLIENT_READY) {
-        error_set(&c->broken, ERR_CLOSED, "server closed its input");
-    }
-    child_stop(c->child, broken_ladder);
-}
-
-/* Nothing will be answered any more, however long it lives. */
-static void on_stdout_closed(void *ctx)
-{
-    struct mcp_client *c = ctx;
-
-    if (c->state == CLIENT_READY)
-        error_set(&c->broken, ERR_CLOSED, "server closed its output");
-    child_stop(c->child, broken_ladder);
-}
-
-static const struct child_ops child_ops = {
-    .on_line = on_line,
-    .on_exit = on_exit_of_child,
-    .on_stdin_broken = on_stdin_broken,
-    .on_stdout_closed = on_stdout_closed,
-};
-
-bool client_spawn(struct mcp_client *c, struct error *e)
-{
-    struct child_opts o = {
-        .path = c->path,
-        .argv = c->argv,
-        .env = c->env,
-        .cwd = c->cwd,
-        .keeper = true,
-        .max_line = LINES_MAX_DEFAULT,
-        .max_stdin_queue = PIPE_QUEUE_DEFAULT,
-        .stdin_stall_ms = MCP_STDIN_STALL_MS,
-    };
-
-    c->child = child_start(c->loop, &o, &child_ops, c, e);
-    if (!c->child)
-        return false;
-    c->peer = client_peer_new(c);
-    c->probed = false;
-    return true;
 }
 
 /* ---- life ---- */
@@ -279,7 +135,7 @@ static void on_soon(void *ctx)
     struct mcp_client *c = ctx;
 
     if (c->state == CLIENT_STARTING && c->start_error.kind) {
-        client_fail_start(c, "spawn", &c->start_error);
+        client_fail_start(c, c->remote ? "connect" : "spawn", &c->start_error);
         return;
     }
     client_hold(c);
@@ -304,6 +160,31 @@ static const char *const *copy_strings(struct arena *a, const char *const *v)
     return (const char *const *)copy;
 }
 
+static const struct mcp_remote *copy_remote(struct arena *a, const struct mcp_remote *r)
+{
+    struct mcp_remote *copy = ARENA_NEW(a, struct mcp_remote);
+    struct http_field *fields = ARENA_ARRAY(a, struct http_field, r->nheaders + 1);
+
+    for (size_t i = 0; i < r->nheaders; i++)
+        fields[i] = (struct http_field){ arena_str(a, r->headers[i].name),
+                                         arena_str(a, r->headers[i].value) };
+    *copy = *r;
+    copy->url = arena_z(a, str_of(r->url));
+    copy->headers = fields;
+    copy->proxy = r->proxy ? arena_z(a, str_of(r->proxy)) : NULL;
+    copy->ca_file = r->ca_file ? arena_z(a, str_of(r->ca_file)) : NULL;
+    return copy;
+}
+
+bool client_open(struct mcp_client *c, struct error *e)
+{
+    if (!c->transport->start(c, e))
+        return false;
+    c->peer = client_peer_new(c);
+    c->probed = false;
+    return true;
+}
+
 struct mcp_client *mcp_client_start(struct loop *l, const struct mcp_client_opts *o,
                                     const struct mcp_client_ops *ops, void *ctx)
 {
@@ -314,6 +195,8 @@ struct mcp_client *mcp_client_start(struct loop *l, const struct mcp_client_opts
     c->ctx = ctx;
     c->label = arena_z(&c->arena, str_of(o->label));
     c->path = o->path ? arena_z(&c->arena, str_of(o->path)) : NULL;
+    c->transport = o->remote ? &transport_http : &transport_child;
+    c->remote = o->remote ? copy_remote(&c->arena, o->remote) : NULL;
     c->cwd = o->cwd ? arena_z(&c->arena, str_of(o->cwd)) : NULL;
     c->name = arena_z(&c->arena, str_of(o->client_name));
     c->version = arena_z(&c->arena, str_of(o->client_version));
@@ -326,7 +209,9 @@ struct mcp_client *mcp_client_start(struct loop *l, const struct mcp_client_opts
     c->startup = timer_new(l, on_startup_timeout, c);
     c->probe_wait = timer_new(l, client_on_probe_wait, c);
     c->soon = timer_new(l, on_soon, c);
-    if (client_spawn(c, &c->start_error)) {
+    c->relisten = timer_new(l, client_on_relisten, c);
+    timer_background(c->relisten);
+    if (client_open(c, &c->start_error)) {
         timer_set(c->startup, c->startup_ms);
         client_handshake(c);
     } else {
@@ -367,11 +252,11 @@ size_t mcp_client_inflight(const struct mcp_client *c)
 
 void mcp_client_stop(struct mcp_client *c, struct child_ladder ladder)
 {
-    if (c->state == CLIENT_CLOSED || !c->child)
+    if (c->state == CLIENT_CLOSED || (!c->child && !c->link))
         return;
     c->state = CLIENT_STOPPING;
     clear_timers(c);
-    child_stop(c->child, ladder);
+    c->transport->stop(c, ladder);
 }
 
 void mcp_client_free(struct mcp_client *c)
@@ -388,7 +273,8 @@ void mcp_client_free(struct mcp_client *c)
     timer_free(c->startup);
     timer_free(c->probe_wait);
     timer_free(c->soon);
+    timer_free(c->relisten);
     peer_free(take_ptr(&c->peer));
-    child_free(take_ptr(&c->child));
+    c->transport->drop(c);
     client_release(c);
 }

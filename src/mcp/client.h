@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * An MCP client of one stdio server, both eras (mcp.md 1.3). It spawns the server under a
- * keeper, finds the era (a cached verdict skips the probe), handshakes, and then lists and
- * calls. It does not restart: policy is the caller's (meta/backend).
+ * An MCP client of one server, both eras, over stdio (mcp.md 1.3) or HTTP (1.4, 5). It spawns
+ * the server under a keeper, or connects; finds the era (a cached verdict skips the probe),
+ * handshakes, and then lists and calls. It does not restart: policy is the caller's
+ * (meta/backend). Over HTTP the connection counts as lost, and on_closed comes, when a request
+ * gets no answer at all; a legacy session that the server forgot is begun anew unseen.
  *
- *   SPAWN -> HANDSHAKE (probe, fall-back, initialize) -> READY -> CLOSED
+ *   START -> HANDSHAKE (probe, fall-back, initialize) -> READY -> CLOSED
  *
  * Everything the server sends is data: bounds of security.md 3.2, ids checked by rpc/peer, its
  * own requests answered by us (MS-73). Callbacks are never called from inside
@@ -14,6 +16,7 @@
 #define SYM_MCP_CLIENT_H
 
 #include "loop/child.h"
+#include "loop/http.h"
 #include "mcp/era.h"
 #include "rpc/peer.h"
 
@@ -37,9 +40,27 @@
  * listen); a legacy hint skips that. */
 enum mcp_era_hint { MCP_ERA_UNKNOWN, MCP_ERA_LEGACY, MCP_ERA_MODERN };
 
+/* A server reached by its URL. */
+struct mcp_remote {
+    const char *url;
+    bool sse; /* HTTP+SSE of 2024-11-05 at once, not as the last resort */
+    const struct http_field *headers; /* sent with every request, never after a redirect */
+    size_t nheaders;
+    bool allow_private;  /* addresses of private networks (MS-63) */
+    const char *proxy;   /* NULL: none; loopback is always reached without it */
+    const char *ca_file; /* PEM; NULL: the system's */
+};
+
+#define MCP_HTTP_REDIRECTS    3
+#define MCP_HTTP_RESUMES      5    /* attempts in a row to go on with a stream that was cut */
+#define MCP_HTTP_RETRY_MS     1000 /* before each, unless the server says otherwise */
+#define MCP_HTTP_RETRY_MAX_MS 60000
+#define MCP_HTTP_VETTED_MS    30000 /* how long the addresses of a name, once judged, are used */
+
 struct mcp_client_opts {
-    const char *label; /* for messages and logs: the server's name */
-    const char *path;  /* the file to execute; NULL: as argv[0] says (loop/child.h) */
+    const char *label;               /* for messages and logs: the server's name */
+    const struct mcp_remote *remote; /* instead of path, argv, env and cwd; NULL: a child */
+    const char *path; /* the file to execute; NULL: as argv[0] says (loop/child.h) */
     const char *const *argv;
     const char *const *env; /* complete */
     const char *cwd;

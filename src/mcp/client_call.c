@@ -31,6 +31,7 @@ struct mcp_call {
     int64_t deadline_ms;
     struct error *failed; /* why it ends, decided by us; NULL: not */
     unsigned rounds;
+    bool refreshed;  /* the list was read again for its sake */
     struct str name; /* tools/call: owned, may hold NUL; p == NULL: tools/list */
     char *args;
     struct gathered *list;
@@ -274,6 +275,34 @@ __attribute__((format(printf, 2, 3))) static void note(struct gathered *g, const
     buf_addz(&g->note, text);
 }
 
+/* Over HTTP some arguments of some tools travel in headers as well (mcp.md 5.4). False: its
+ * annotations are invalid, and the tool must not be offered (MCP-C16). */
+static bool remember_params(struct mcp_call *call, yyjson_val *tool)
+{
+    struct mcp_client *c = call->c;
+    struct str name = json_str(json_get(tool, "name"));
+    struct tool_params found, *kept;
+    struct error why;
+
+    if (!c->remote || !mcp_client_modern(c))
+        return true;
+    if (!tool_params_read(&found, json_get(tool, "inputSchema"), &why)) {
+        note(call->list, "tool '%.*s' dropped: %s", STR_F(str_upto(name, 64)), why.msg);
+        return false;
+    }
+    kept = map_del(&c->params, name);
+    if (kept)
+        tool_params_free(kept);
+    if (!found.n) {
+        free(kept);
+        return true;
+    }
+    kept = kept ? kept : NEW(struct tool_params);
+    *kept = found;
+    map_put(&c->params, name, kept);
+    return true;
+}
+
 static void remember_task_tool(struct mcp_client *c, yyjson_val *tool)
 {
     if (mcp_tool_needs_task(tool))
@@ -300,6 +329,8 @@ static bool add_page(struct mcp_call *call, yyjson_val *tools)
             note(g, "tool list ended at %d tools", MCP_MAX_TOOLS);
             return false;
         }
+        if (!remember_params(call, it.val))
+            continue;
         if (g->ntools++)
             buf_addc(&g->tools, ',');
         json_put_val(&g->tools, it.val);
@@ -416,11 +447,52 @@ static void on_result(struct mcp_call *call, yyjson_val *result)
     fail(call, &e);
 }
 
+/* ---- headers that the server disagreed with: the list is read again, and the call sent once
+ * more (mcp.md 5.4) ---- */
+
+struct refresh {
+    struct mcp_client *c;
+    uint64_t call;
+};
+
+static void on_refreshed(void *ctx, struct str tools, struct str note, const struct error *e)
+{
+    struct refresh *r = ctx;
+    struct mcp_call *call = call_by_id(r->c, r->call);
+
+    (void)tools, (void)note;
+    if (call && call->failed)
+        fail(call, call->failed);
+    else if (call && e)
+        fail(call, e);
+    else if (call)
+        send_next(call, NULL, NULL);
+    free(r);
+}
+
+static bool refresh(struct mcp_call *call, const struct rpc_msg *reply)
+{
+    struct refresh *r;
+    int64_t left = call->deadline_ms - clock_ms();
+
+    if (!call->c->remote || !mcp_client_modern(call->c) || !call->name.p || call->refreshed ||
+        reply->code != MCP_HEADER_MISMATCH)
+        return false;
+    call->refreshed = true;
+    call->wire = 0;
+    r = NEW(struct refresh);
+    *r = (struct refresh){ call->c, call->id };
+    mcp_client_list_tools(call->c, left > 1 ? (int)left : 1, on_refreshed, r);
+    return true;
+}
+
 static void on_remote_error(struct mcp_call *call, const struct rpc_msg *reply)
 {
     struct str text = utf8_cut(reply->message, MCP_ERROR_TEXT_MAX);
     struct error e;
 
+    if (refresh(call, reply))
+        return;
     if (text.n)
         error_set(&e, ERR_INVALID, "%.*s", STR_F(text));
     else

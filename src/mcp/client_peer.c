@@ -31,6 +31,8 @@ void client_notify_cancelled(struct mcp_client *c, struct str id, const char *re
     auto_buf params = BUF(4096);
     struct jw w = jw_to(&params);
 
+    if (c->transport->forget(c, id))
+        return;
     jw_obj(&w);
     jw_key(&w, "requestId");
     jw_raw(&w, id);
@@ -41,13 +43,11 @@ void client_notify_cancelled(struct mcp_client *c, struct str id, const char *re
 
 /* ---- what the server says ---- */
 
-static bool send_line(void *ctx, struct str message, struct error *e)
+static bool send_message(void *ctx, struct str message, struct error *e)
 {
     struct mcp_client *c = ctx;
 
-    if (!c->child)
-        return error_set(e, ERR_CLOSED, "the server is gone");
-    return child_write_line(c->child, message, e);
+    return c->transport->send(c, message, e);
 }
 
 /* MS-73. A modern server has no business asking, and a client never answers then (MCP-C18). */
@@ -112,6 +112,8 @@ static void on_notification(void *ctx, const struct rpc_msg *m)
         client_call_progress(c, json_get(m->params, "progressToken"));
     else if (str_is(m->method, "notifications/cancelled"))
         on_cancelled(c, m->params);
+    else if (str_is(m->method, "notifications/subscriptions/acknowledged"))
+        client_listen_acknowledged(c);
 }
 
 /* Lines that are no messages: banners and log lines before the handshake, a flood at any time
@@ -203,7 +205,7 @@ static void on_batch(void *ctx, struct rpc_doc *doc)
 }
 
 static const struct peer_ops peer_ops = {
-    .send = send_line,
+    .send = send_message,
     .on_request = on_request,
     .on_notification = on_notification,
     .on_fault = on_fault,

@@ -54,6 +54,39 @@ static enum support support_of(yyjson_val *versions, enum mcp_rev *ret_best)
 
 static void listen_for_changes(struct mcp_client *c);
 
+void client_on_relisten(void *ctx)
+{
+    struct mcp_client *c = ctx;
+
+    if (c->state == CLIENT_READY && !c->listen)
+        listen_for_changes(c);
+}
+
+/* What changed while nobody listened is not told again: the list is read anew. */
+void client_listen_acknowledged(struct mcp_client *c)
+{
+    if (!c->listen_tries)
+        return;
+    c->listen_tries = 0;
+    c->tools_changed = true;
+    timer_set(c->soon, 0);
+}
+
+/* A stream over HTTP ends with its connection, or because the server restarts. */
+static bool listen_again(struct mcp_client *c, const struct rpc_msg *reply)
+{
+    int wait = MCP_HTTP_RETRY_MS;
+
+    if (!c->remote || (reply && reply->kind == RPC_ERROR) ||
+        (c->http_status >= 400 && c->http_status < 500))
+        return false;
+    for (int i = 0; i < c->listen_tries && wait < MCP_HTTP_RETRY_MAX_MS; i++)
+        wait *= 2;
+    c->listen_tries++;
+    timer_set(c->relisten, wait < MCP_HTTP_RETRY_MAX_MS ? wait : MCP_HTTP_RETRY_MAX_MS);
+    return true;
+}
+
 static void on_listen_end(void *ctx, const struct rpc_msg *reply, const struct error *e)
 {
     struct mcp_client *c = ctx;
@@ -61,6 +94,10 @@ static void on_listen_end(void *ctx, const struct rpc_msg *reply, const struct e
     c->listen = 0;
     if (c->state != CLIENT_READY)
         return;
+    if ((reply || e->kind != ERR_TIMEOUT) && listen_again(c, reply)) {
+        free(take_ptr(&c->listen_id));
+        return;
+    }
     /* Only our own hard maximum ends it so: the next one is opened. */
     if (!reply && e->kind == ERR_TIMEOUT) {
         client_notify_cancelled(c, str_of(c->listen_id), "renewed");
@@ -129,6 +166,8 @@ static void become_ready(struct mcp_client *c, enum mcp_rev rev)
         peer_notify(c->peer, "notifications/initialized", STR(""), NULL);
     else if (c->listens)
         listen_for_changes(c);
+    if (c->remote && c->listens && !mcp_rev_info(rev)->modern)
+        link_open_stream(c);
     c->ops->on_ready(c->ctx);
 }
 
@@ -144,6 +183,7 @@ static void become_modern(struct mcp_client *c, enum mcp_rev rev, yyjson_val *di
 /* ---- initialize ---- */
 
 static void on_initialize(void *ctx, const struct rpc_msg *reply, const struct error *e);
+static void on_probe(void *ctx, const struct rpc_msg *reply, const struct error *e);
 
 static void send_call(struct mcp_client *c, const char *method, struct buf *params,
                       uint64_t *ret_call, reply_fn done)
@@ -152,7 +192,7 @@ static void send_call(struct mcp_client *c, const char *method, struct buf *para
         .method = method,
         .params = buf_str(params),
         .timeout_ms = c->startup_ms + CALL_SLACK_MS,
-        .string_id = done != on_initialize,
+        .string_id = done == on_probe,
     };
     struct error e;
 
@@ -163,7 +203,7 @@ static void send_call(struct mcp_client *c, const char *method, struct buf *para
         log_debug("%s: %s: %s", c->label, method, e.msg);
 }
 
-static void send_initialize(struct mcp_client *c)
+static void send_initialize(struct mcp_client *c, reply_fn done)
 {
     auto_buf params = BUF(64 << 10);
     struct jw w = jw_to(&params);
@@ -179,7 +219,7 @@ static void send_initialize(struct mcp_client *c)
     jw_kstrz(&w, "version", c->version);
     jw_end(&w);
     jw_end(&w);
-    send_call(c, "initialize", &params, &c->initialize, on_initialize);
+    send_call(c, "initialize", &params, &c->initialize, done);
 }
 
 static void send_probe(struct mcp_client *c);
@@ -211,6 +251,7 @@ static void initialized(struct mcp_client *c, yyjson_val *result)
         return;
     }
     keep_server_info(c, json_get(result, "serverInfo"));
+    c->listens = json_is_true(json_path(result, "capabilities.tools.listChanged"));
     become_ready(c, rev);
 }
 
@@ -221,10 +262,10 @@ static void on_initialize(void *ctx, const struct rpc_msg *reply, const struct e
     struct error why;
 
     c->initialize = 0;
-    if (c->state != CLIENT_STARTING || (!reply && e->kind == ERR_CLOSED))
+    if (c->state != CLIENT_STARTING || (!reply && !c->http_status && e->kind == ERR_CLOSED))
         return; /* decided, or the process ended: on_exit goes on */
     if (!e) {
-        initialized(c, reply->result);
+        initialized(c, reply ? reply->result : NULL);
         return;
     }
     if (reply && reply->code == MCP_UNSUPPORTED_VERSION &&
@@ -232,8 +273,50 @@ static void on_initialize(void *ctx, const struct rpc_msg *reply, const struct e
         become_modern(c, rev, NULL);
         return;
     }
+    /* Nothing here speaks Streamable HTTP (mcp.md 1.4, 4). */
+    if (!reply && (c->http_status == 400 || c->http_status == 404 || c->http_status == 405) &&
+        link_use_sse(c)) {
+        send_initialize(c, on_initialize);
+        return;
+    }
     error_set(&why, reply ? ERR_PROTOCOL : e->kind, "initialize failed: %s", e->msg);
     initialize_failed(c, &why);
+}
+
+static void on_initialized_again(void *ctx, const struct rpc_msg *reply, const struct error *e)
+{
+    struct mcp_client *c = ctx;
+    struct error why;
+    enum mcp_rev rev;
+
+    c->initialize = 0;
+    if (c->state != CLIENT_READY)
+        return;
+    if (e) {
+        error_set(&why, ERR_CLOSED, "the server ended the session, and no new one began: %s",
+                  e->msg);
+        client_close(c, &why);
+        return;
+    }
+    if (!mcp_rev_parse(json_str(json_get(reply->result, "protocolVersion")), &rev) ||
+        mcp_rev_info(rev)->modern) {
+        error_set(
+            &why, ERR_PROTOCOL,
+            "the server ended the session, and answered initialize otherwise than before");
+        client_close(c, &why);
+        return;
+    }
+    c->rev = rev;
+    peer_notify(c->peer, "notifications/initialized", STR(""), NULL);
+    c->tools_changed = true; /* a server that was started anew may have others */
+    timer_set(c->soon, 0);
+    link_session_is_back(c);
+}
+
+void client_initialize_again(struct mcp_client *c)
+{
+    if (!c->initialize)
+        send_initialize(c, on_initialized_again);
 }
 
 static void legacy(struct mcp_client *c)
@@ -241,7 +324,7 @@ static void legacy(struct mcp_client *c)
     if (c->init_error.kind)
         client_fail_start(c, "handshake", &c->init_error);
     else if (!c->initialize)
-        send_initialize(c);
+        send_initialize(c, on_initialize);
 }
 
 /* ---- probe ---- */
@@ -266,6 +349,14 @@ static void refused(struct mcp_client *c, const struct rpc_msg *reply)
     struct error e;
     enum mcp_rev rev;
 
+    /* Over HTTP these two are, and a probe holds nothing that could be corrected (1.4, 2). */
+    if (c->remote &&
+        (reply->code == MCP_HEADER_MISMATCH || reply->code == MCP_MISSING_CAPABILITY)) {
+        error_set(&e, ERR_PROTOCOL, "server/discover was refused: %.*s",
+                  STR_F(str_upto(reply->message, 128)));
+        client_fail_start(c, "handshake", &e);
+        return;
+    }
     switch (reply->code == MCP_UNSUPPORTED_VERSION ? support_of(versions, &rev)
                                                    : SUPPORT_UNKNOWN) {
     case SUPPORT_UNKNOWN:
@@ -289,15 +380,27 @@ static void refused(struct mcp_client *c, const struct rpc_msg *reply)
     client_fail_start(c, "handshake", &e);
 }
 
+/* Over HTTP only a refusal of this very request does: not an outage, nor what concerns who is
+ * asking or how often (mcp.md 1.4, 5). */
+static bool tells_era(const struct mcp_client *c)
+{
+    int status = c->http_status;
+
+    return !c->remote || (status >= 400 && status < 500 && status != 401 && status != 403 &&
+                          status != 407 && status != 408 && status != 429);
+}
+
 static void on_probe(void *ctx, const struct rpc_msg *reply, const struct error *e)
 {
     struct mcp_client *c = ctx;
 
     c->probe = 0;
-    if (c->state != CLIENT_STARTING || (!reply && e->kind == ERR_CLOSED))
+    if (c->state != CLIENT_STARTING || (!reply && !c->http_status && e->kind == ERR_CLOSED))
         return;
     timer_clear(c->probe_wait);
-    if (!reply)
+    if (!reply && !tells_era(c))
+        client_fail_start(c, "server/discover", e);
+    else if (!reply)
         legacy(c);
     else if (e)
         refused(c, reply);
@@ -317,7 +420,9 @@ static void send_probe(struct mcp_client *c)
     jw_end(&w);
     c->probed = true;
     c->discover_tries++;
-    timer_set(c->probe_wait, wait_ms < MCP_PROBE_TIMEOUT_MS ? wait_ms : MCP_PROBE_TIMEOUT_MS);
+    if (c->transport->silent_probe)
+        timer_set(c->probe_wait,
+                  wait_ms < MCP_PROBE_TIMEOUT_MS ? wait_ms : MCP_PROBE_TIMEOUT_MS);
     send_call(c, "server/discover", &params, &c->probe, on_probe);
 }
 
@@ -334,8 +439,9 @@ void client_on_probe_wait(void *ctx)
 
 void client_handshake(struct mcp_client *c)
 {
-    if (c->probe_over || (c->hint == MCP_ERA_LEGACY && !c->hint_failed))
-        send_initialize(c);
+    if (c->probe_over || (c->remote && c->remote->sse) ||
+        (c->hint == MCP_ERA_LEGACY && !c->hint_failed))
+        send_initialize(c, on_initialize);
     else
         send_probe(c);
 }
@@ -355,7 +461,7 @@ bool client_start_again(struct mcp_client *c)
     peer_free(take_ptr(&c->peer)); /* the handshake's calls end with ERR_CLOSED, which they take
                                       no notice of */
     child_free(take_ptr(&c->child));
-    if (client_spawn(c, &e))
+    if (client_open(c, &e))
         client_handshake(c);
     else
         client_fail_start(c, "spawn", &e);

@@ -25,6 +25,8 @@
     1024                  /* messages in one 2025-03-26 array; more is answered -32600 */
 #define MCP_UPDATED_MS 50 /* between two rounds of notifications/resources/updated */
 
+#define MCP_PROGRESS_META_MAX ((size_t)8 << 10)
+
 #define MCP_SERVER_MAX_WATCHED     256 /* URIs subscribed to in one listen, or in the session */
 #define MCP_SERVER_MAX_WATCHED_URI 4096 /* bytes of such a URI */
 
@@ -168,6 +170,9 @@ void mcp_req_on_cancel(struct mcp_req *r, void (*fn)(void *ctx), void *ctx);
  * second: of a burst the first and the last are sent, the last at the latest before the
  * answer (MS-77). */
 void mcp_progress(struct mcp_req *r, double progress, double total, struct str message);
+/* The same with _meta: a JSON object, at most MCP_PROGRESS_META_MAX bytes; empty: none. */
+void mcp_progress_meta(struct mcp_req *r, double progress, double total, struct str message,
+                       struct str meta);
 
 /* `result` is one JSON object in the modern form; resultType, ttlMs, cacheScope and serverInfo
  * are added here, or what the revision lacks is taken away. All these free the request. */

@@ -88,6 +88,7 @@ struct mcp_req {
     bool pending;       /* `late` waits for it */
     double total;
     struct buf late; /* message */
+    struct buf late_meta;
 
     void (*cancel)(void *ctx);
     void *cancel_ctx;

@@ -43,6 +43,7 @@ struct mcp_req *mcp_req_new(struct mcp_server *s, const struct rpc_msg *m,
     r->id = arena_str(&r->arena, m->id);
     r->token = token_of(&r->arena, m->params);
     r->late = BUF(MCP_PROGRESS_TEXT_MAX);
+    r->late_meta = BUF(MCP_PROGRESS_META_MAX);
     r->next = s->reqs;
     if (r->next)
         r->next->prev = r;
@@ -82,6 +83,7 @@ static void free_req(struct mcp_req *r)
 {
     rpc_doc_unref(r->doc);
     buf_free(&r->late);
+    buf_free(&r->late_meta);
     arena_free(&r->arena);
     free(r);
 }
@@ -109,7 +111,7 @@ void mcp_req_cancel(struct mcp_req *r)
 
 /* ---- progress ---- */
 
-static void send_progress(struct mcp_req *r, double total, struct str message)
+static void send_progress(struct mcp_req *r, double total, struct str message, struct str meta)
 {
     auto_buf params = BUF(MCP_MESSAGE_MAX);
     struct jw w = jw_to(&params);
@@ -125,6 +127,10 @@ static void send_progress(struct mcp_req *r, double total, struct str message)
     }
     if (message.n && mcp_rev_info(r->rev)->annotations)
         jw_kstr(&w, "message", message);
+    if (meta.n) {
+        jw_key(&w, "_meta");
+        jw_raw(&w, meta);
+    }
     jw_end(&w);
     peer_notify(r->s->peer, "notifications/progress", buf_str(&params), NULL);
 }
@@ -134,7 +140,7 @@ static void send_pending_progress(struct mcp_req *r)
     if (!r->pending)
         return;
     r->pending = false;
-    send_progress(r, r->total, buf_str(&r->late));
+    send_progress(r, r->total, buf_str(&r->late), buf_str(&r->late_meta));
 }
 
 static void on_pace(void *ctx)
@@ -149,6 +155,12 @@ static void on_pace(void *ctx)
 
 void mcp_progress(struct mcp_req *r, double progress, double total, struct str message)
 {
+    mcp_progress_meta(r, progress, total, message, (struct str){ 0 });
+}
+
+void mcp_progress_meta(struct mcp_req *r, double progress, double total, struct str message,
+                       struct str meta)
+{
     if (!r->s || !r->token.n || (r->has_progress && progress <= r->progress))
         return;
     r->has_progress = true;
@@ -158,7 +170,7 @@ void mcp_progress(struct mcp_req *r, double progress, double total, struct str m
         timer_background(r->pace);
     }
     if (!timer_is_set(r->pace)) {
-        send_progress(r, total, message);
+        send_progress(r, total, message, meta);
         timer_set(r->pace, MCP_PROGRESS_MS);
         return;
     }
@@ -167,6 +179,8 @@ void mcp_progress(struct mcp_req *r, double progress, double total, struct str m
     r->total = total;
     buf_clear(&r->late);
     buf_add(&r->late, str_upto(message, MCP_PROGRESS_TEXT_MAX));
+    buf_clear(&r->late_meta);
+    buf_add(&r->late_meta, meta);
 }
 
 /* ---- what a handler asks ---- */

@@ -8,6 +8,13 @@ static void copy_strs(struct arena *a, struct strs *to, const struct strs *from)
         ARENA_PUSH(a, to) = arena_str(a, from->v[i]);
 }
 
+static void copy_pairs(struct arena *a, struct key_values *to, const struct key_values *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        ARENA_PUSH(a, to) = (struct key_value){ arena_str(a, from->v[i].key),
+                                                arena_str(a, from->v[i].value) };
+}
+
 struct active_server definition_copy(struct arena *a, const struct active_server *s)
 {
     struct active_server copy = {
@@ -18,12 +25,16 @@ struct active_server definition_copy(struct arena *a, const struct active_server
         .tool_call_timeout_ms = s->tool_call_timeout_ms,
         .plan = install_plan_copy(a, &s->plan),
         .nprogram = s->nprogram,
+        .url = arena_str(a, s->url),
+        .sse = s->sse,
+        .private_addresses = s->private_addresses,
+        .proxy_url = arena_str(a, s->proxy_url),
+        .ca_file = arena_str(a, s->ca_file),
     };
 
     copy_strs(a, &copy.argv, &s->argv);
-    for (size_t i = 0; i < s->env.n; i++)
-        ARENA_PUSH(a, &copy.env) = (struct key_value){ arena_str(a, s->env.v[i].key),
-                                                       arena_str(a, s->env.v[i].value) };
+    copy_pairs(a, &copy.env, &s->env);
+    copy_pairs(a, &copy.headers, &s->headers);
     return copy;
 }
 
@@ -45,15 +56,22 @@ static bool same_argv(const struct active_server *x, const struct active_server 
            same_list(x->argv.v + i, x->argv.n - i, y->argv.v + k, y->argv.n - k);
 }
 
+static bool same_pairs(const struct key_values *x, const struct key_values *y)
+{
+    bool same = x->n == y->n;
+
+    for (size_t i = 0; same && i < x->n; i++)
+        same = str_eq(x->v[i].key, y->v[i].key) && str_eq(x->v[i].value, y->v[i].value);
+    return same;
+}
+
 bool definition_same(const struct active_server *x, const struct active_server *y)
 {
-    bool same = str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) &&
-                str_eq(x->path, y->path) && x->env.n == y->env.n && same_argv(x, y);
-
-    for (size_t i = 0; same && i < x->env.n; i++)
-        same = str_eq(x->env.v[i].key, y->env.v[i].key) &&
-               str_eq(x->env.v[i].value, y->env.v[i].value);
-    return same;
+    return str_eq(x->name, y->name) && str_eq(x->cwd, y->cwd) && str_eq(x->path, y->path) &&
+           same_pairs(&x->env, &y->env) && same_argv(x, y) && str_eq(x->url, y->url) &&
+           x->sse == y->sse && x->private_addresses == y->private_addresses &&
+           str_eq(x->proxy_url, y->proxy_url) && str_eq(x->ca_file, y->ca_file) &&
+           same_pairs(&x->headers, &y->headers);
 }
 
 struct tool_filter filter_copy(struct arena *a, const struct server_def *def, bool read_only)

@@ -62,6 +62,27 @@ struct active_server launch_with(struct arena *a, const struct active_server *s,
     return with;
 }
 
+static const struct mcp_remote *remote(struct arena *a, const struct active_server *s)
+{
+    struct mcp_remote *r = ARENA_NEW(a, struct mcp_remote);
+    struct http_field *headers = ARENA_ARRAY(a, struct http_field, s->headers.n + 1);
+
+    for (size_t i = 0; i < s->headers.n; i++) {
+        log_secret(s->headers.v[i].value);
+        headers[i] = (struct http_field){ s->headers.v[i].key, s->headers.v[i].value };
+    }
+    *r = (struct mcp_remote){
+        .url = arena_z(a, s->url),
+        .sse = s->sse,
+        .headers = headers,
+        .nheaders = s->headers.n,
+        .allow_private = s->private_addresses,
+        .proxy = s->proxy_url.n ? arena_z(a, s->proxy_url) : NULL,
+        .ca_file = s->ca_file.n ? arena_z(a, s->ca_file) : NULL,
+    };
+    return r;
+}
+
 void launch_options(struct arena *a, const struct active_server *s, struct mcp_client_opts *ret)
 {
     const char **argv = ARENA_ARRAY(a, const char *, s->argv.n + 1);
@@ -70,6 +91,7 @@ void launch_options(struct arena *a, const struct active_server *s, struct mcp_c
         argv[i] = arena_z(a, s->argv.v[i]);
     *ret = (struct mcp_client_opts){
         .label = arena_z(a, s->name),
+        .remote = s->url.n ? remote(a, s) : NULL,
         .path = s->path.n ? arena_z(a, s->path) : NULL,
         .argv = argv,
         .env = environment(a, &s->env),

@@ -23,17 +23,45 @@ static int64_t program_stamp(struct arena *a, const struct active_server *s)
     return file.n ? file_stamp(arena_z(a, file)).mtime_ns : 0;
 }
 
+/* By name, each value as its hash only: values may be secrets. */
+static void put_hashed(struct arena *a, struct jw *w, const struct key_values *pairs)
+{
+    struct key_value *v = ARENA_ARRAY(a, struct key_value, pairs->n + 1);
+    char hex[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < pairs->n; i++)
+        v[i] = pairs->v[i];
+    qsort(v, pairs->n, sizeof *v, by_key);
+    jw_arr(w);
+    for (size_t i = 0; i < pairs->n; i++) {
+        sha256_hex(v[i].value, hex);
+        jw_arr(w);
+        jw_str(w, v[i].key);
+        jw_strz(w, hex);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+/* The URL as its hash: a query may hold a key. */
+static void put_remote(struct arena *a, struct jw *w, const struct active_server *s)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    if (!s->url.n)
+        return;
+    sha256_hex(s->url, hex);
+    jw_strz(w, hex);
+    jw_bool(w, s->sse);
+    put_hashed(a, w, &s->headers);
+}
+
 struct str toolcache_key(struct arena *a, const struct active_server *s)
 {
     auto_buf text = BUF(KEY_MAX);
     struct jw w = jw_to(&text);
-    struct key_value *env = ARENA_ARRAY(a, struct key_value, s->env.n + 1);
     size_t first = s->nprogram;
-    char hex[SHA256_HEX_SIZE];
 
-    for (size_t i = 0; i < s->env.n; i++)
-        env[i] = s->env.v[i];
-    qsort(env, s->env.n, sizeof *env, by_key);
     jw_arr(&w);
     jw_str(&w, s->name);
     /* Not the words of an installation: they change when it comes, and its tools do not. */
@@ -42,19 +70,12 @@ struct str toolcache_key(struct arena *a, const struct active_server *s)
     for (size_t i = first + 1; i < s->argv.n; i++)
         jw_str(&w, s->argv.v[i]);
     jw_end(&w);
-    jw_arr(&w);
-    for (size_t i = 0; i < s->env.n; i++) {
-        sha256_hex(env[i].value, hex);
-        jw_arr(&w);
-        jw_str(&w, env[i].key);
-        jw_strz(&w, hex);
-        jw_end(&w);
-    }
-    jw_end(&w);
+    put_hashed(a, &w, &s->env);
     jw_str(&w, s->cwd);
     jw_int(&w, program_stamp(a, s));
     if (s->plan.n)
         jw_str(&w, install_plan_key(a, &s->plan));
+    put_remote(a, &w, s);
     jw_end(&w);
     return buf_ok(&text, NULL) ? arena_str(a, buf_str(&text)) : (struct str){ 0 };
 }

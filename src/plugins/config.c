@@ -406,14 +406,16 @@ static bool read_mcp(struct loader *l, const struct toml_val *root)
         ROW("shutdown-grace-secs", shutdown_grace_secs, 1, 3600),
     };
 #undef ROW
-    const char *known[ARRAY_LEN(rows) + 3] = { "enabled", "read-only" };
+    const char *known[ARRAY_LEN(rows) + 5] = { "enabled", "read-only", "proxy-url", "ca-file" };
     struct toml_val *t = NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        known[i + 2] = rows[i].key;
+        known[i + 4] = rows[i].key;
     if (!toml_opt_table(root, "mcp", &t, l->e) || !toml_known_only(t, known, l->e) ||
         !toml_opt_bool(t, "enabled", &l->c->mcp.enabled, l->e) ||
         !toml_opt_bool(t, "read-only", &l->c->mcp.read_only, l->e) ||
+        !toml_opt_str(t, "proxy-url", &l->c->mcp.proxy_url, l->e) ||
+        !toml_opt_str(t, "ca-file", &l->c->mcp.ca_file, l->e) ||
         !read_ints(l, t, rows, ARRAY_LEN(rows)))
         return false;
     return check_timeouts(l, t);

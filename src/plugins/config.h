@@ -25,6 +25,8 @@ struct mcp_config {
     int restart_stable_reset_secs;
     int shutdown_grace_secs;
     bool read_only;
+    /* For servers with a 'url'; empty: none, and the system's certificates. */
+    struct str proxy_url, ca_file;
 };
 
 struct registry_config {

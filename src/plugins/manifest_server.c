@@ -131,8 +131,8 @@ static bool read_transport(struct manifest_reader *r, const struct toml_val *t,
 
 static bool is_builtin(struct str name)
 {
-    static const char *const names[] = { "filesystem", "fetch",  "memory",
-                                         "shell",      "skills", "agents" };
+    static const char *const names[] = { "filesystem", "fetch",  "memory", "shell",
+                                         "skills",     "agents", "symm" };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(name, names[i]))
@@ -161,7 +161,7 @@ static bool check_kind(struct manifest_reader *r, const struct toml_val *t,
     if (def->builtin.n && !is_builtin(def->builtin))
         return fail_server(r, t,
                            "names no 'builtin' that exists: filesystem, fetch, memory, shell, "
-                           "skills, agents");
+                           "skills, agents, symm");
     if (def->url.n && (def->args.n || def->env.n || def->cwd.n))
         return fail_server(r, t,
                            "has a 'url'; 'args', 'env' and 'cwd' are for a child process");

@@ -56,6 +56,13 @@ struct active_server {
     struct key_values env; /* the entry's own, expanded */
     struct str cwd;        /* absolute */
     int startup_timeout_ms, tool_call_timeout_ms;
+    /* A remote one: url is not empty, and path, argv and env are. What the connection needs of
+     * the configuration is here too, so that a change of it is a change of the server. */
+    struct str url;
+    bool sse;                  /* transport = "sse" */
+    struct key_values headers; /* expanded */
+    bool private_addresses;    /* may be reached: not for a dependency's plugin (MS-63) */
+    struct str proxy_url, ca_file;
     /* What has to be there before it starts (MS-59): pm/acquire.h. With plan.runs the first
      * `nprogram` words of argv are the installation's: what was there when this was resolved,
      * else its name alone. What is acquired takes their place. */

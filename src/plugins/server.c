@@ -34,10 +34,6 @@ static bool check_supported(const struct plugin *p, const struct server_def *def
         return error_set(e, ERR_INVALID,
                          "this name is reserved for a tool of symposium; give the "
                          "server another one");
-    if (def->url.n)
-        return error_set(e, ERR_DENIED, "remote servers are not supported yet");
-    if (str_is(def->builtin, "agents"))
-        return error_set(e, ERR_DENIED, "'builtin' agents is not supported yet");
     if (def->installation.n && !check_declared(p, def->installation, e))
         return false;
     for (size_t i = 0; i < def->requirements.n; i++)
@@ -128,11 +124,34 @@ static bool fill_plan(const struct server_world *w, const struct server_def *def
            install_plan_make(&s->plan, w->a, s->plugin, &use, e);
 }
 
+/* Where it is, and with what it is asked; whether that may be reached is judged when it is
+ * connected to. */
+static bool fill_remote(const struct server_world *w, const struct server_def *def,
+                        struct active_server *s, struct error *e)
+{
+    if (!server_expand(w->a, def->url, &s->url, e))
+        return error_wrap(e, "'url'");
+    for (size_t i = 0; i < def->headers.n; i++) {
+        struct key_value kv = def->headers.v[i];
+
+        if (!server_expand(w->a, kv.value, &kv.value, e))
+            return error_wrap(e, "header '%.*s'", STR_F(str_upto(kv.key, 64)));
+        ARENA_PUSH(w->a, &s->headers) = kv;
+    }
+    s->sse = def->transport == TRANSPORT_SSE;
+    s->private_addresses = s->plugin->origin != ORIGIN_PACKAGE;
+    s->proxy_url = w->mcp->proxy_url;
+    s->ca_file = w->mcp->ca_file;
+    return true;
+}
+
 static bool fill_argv(const struct server_world *w, const struct server_def *def,
                       struct active_server *s, struct error *e)
 {
     if (!fill_plan(w, def, s, e))
         return false;
+    if (def->url.n)
+        return fill_remote(w, def, s, e);
     if (def->builtin.n)
         put_builtin(w, def, s);
     else if (!def->installation.n)
@@ -239,5 +258,6 @@ bool server_prepare(const struct server_world *w, const struct plugin *p,
         .startup_timeout_ms = startup * 1000,
         .tool_call_timeout_ms = call_timeout_secs(w->mcp, def) * 1000,
     };
-    return fill_env(w, def, ret, e) && fill_argv(w, def, ret, e) && check_not_self(ret, e);
+    return fill_env(w, def, ret, e) && fill_argv(w, def, ret, e) &&
+           (ret->url.n || check_not_self(ret, e));
 }

@@ -323,6 +323,20 @@ bool peer_call_cancel(struct peer *p, uint64_t call)
     return true;
 }
 
+bool peer_call_fail(struct peer *p, struct str id, const struct error *why)
+{
+    struct call *c = call_of_id(p, id);
+
+    if (c)
+        finish(p, c, NULL, why);
+    return c != NULL;
+}
+
+bool peer_waits_for(const struct peer *p, struct str id)
+{
+    return call_of_id(p, id) != NULL;
+}
+
 bool peer_notify(struct peer *p, const char *method, struct str params, struct error *e)
 {
     struct buf *b;

@@ -94,6 +94,12 @@ void peer_call_touch(struct peer *p, uint64_t call);
  * side is not told: that is the dialect's message. False when it is not open. */
 bool peer_call_cancel(struct peer *p, uint64_t call);
 
+/* The same by the id's JSON text, with a reason: the transport knows that no answer will come.
+ */
+bool peer_call_fail(struct peer *p, struct str id, const struct error *why);
+/* A call with this id waits for its answer. */
+bool peer_waits_for(const struct peer *p, struct str id);
+
 bool peer_notify(struct peer *p, const char *method, struct str params, struct error *e);
 
 /* Answers a request of the other side; `id` as received. `result` is one JSON value, `data` too

@@ -207,14 +207,14 @@ static bool read_type(struct reading *r, const char *key, yyjson_val *v)
     if (str_is(text, "builtin") || str_is(text, "platform") || str_is(text, "frontend"))
         return error_set(r->e, ERR_DENIED, "it is a part of %s", r->agent->title);
     return error_set(r->e, ERR_DENIED,
-                     "it is a remote server ('%s'), which are not supported yet", key);
+                     "it is a remote server ('%s'): write it into a plugin, with 'url'", key);
 }
 
 static bool read_url(struct reading *r, const char *key, yyjson_val *v)
 {
     (void)key;
     return json_is_null(v) ||
-           error_set(r->e, ERR_DENIED, "it is a remote server, which are not supported yet");
+           error_set(r->e, ERR_DENIED, "it is a remote server: write it into a plugin, with 'url'");
 }
 
 static bool read_enabled(struct reading *r, const char *key, yyjson_val *v)

@@ -64,13 +64,12 @@ scenario('PL-32: a builtin of an untrusted workspace does not run, and consent s
     assert.match(called.out, /text/);
 });
 
-scenario('doctor starts a builtin as it starts any server; agents is not there yet', async place => {
-    place.plugin('everyday', [{ name: 'files', builtin: 'filesystem' }, { name: 'broken', builtin: 'filesystem', args: ['--bogus'] }, { name: 'later', builtin: 'agents' }]);
+scenario('doctor starts a builtin as it starts any server, agents and symm too', async place => {
+    place.plugin('everyday', [{ name: 'files', builtin: 'filesystem' }, { name: 'broken', builtin: 'filesystem', args: ['--bogus'] }, { name: 'team', builtin: 'agents' }, { name: 'tasks', builtin: 'symm' }]);
     const r = await run(place, ['doctor', '--json']);
     assert.equal(r.code, 1);
     const events = JSON.parse(r.out), problems = events.filter(e => e.type === 'problem').map(e => e.text).join('\n');
     assert.match(problems, /broken: start failed.*symposium filesystem --bogus/s);
-    assert.match(problems, /later: 'builtin' agents is not supported yet/);
-    assert.deepEqual(events.filter(e => e.type === 'server').map(s => [s.name, s.state]).sort(), [['broken', 'failed'], ['files', 'ok']].sort());
+    assert.deepEqual(events.filter(e => e.type === 'server').map(s => [s.name, s.state]).sort(), [['broken', 'failed'], ['files', 'ok'], ['tasks', 'ok'], ['team', 'ok']]);
     await until('nothing is left', () => place.survivors().length === 0);
 });

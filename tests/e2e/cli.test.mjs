@@ -60,7 +60,7 @@ scenario('CL-2: help is exit status 0, with an example for every command', async
     }
     const listed = json(await run(place, ['help', '--json']));
     assert.deepEqual(listed.map(e => [e.type, e.name]), commands.map(c => ['command', c]));
-    assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve', 'symm', 'filesystem', 'fetch', 'memory', 'shell', 'skills']);
+    assert.deepEqual(listed.filter(e => e.audience === 'agents').map(e => e.name), ['mcp-serve', 'symm', 'filesystem', 'fetch', 'memory', 'shell', 'skills', 'agents']);
     for (const before of [[], ['-q'], ['--json']])
         assert.match((await run(place, [...before, '--version'])).out, /^symposium \d+\.\d+\.\d+\n$/);
 });
@@ -72,7 +72,7 @@ scenario('CL-3: started as cargo-agents, with and without cargo\'s extra argumen
     const want = await run(place, ['call', 'srv.plain']);
     for (const args of [['call', 'srv.plain'], ['agents', 'call', 'srv.plain'], ['agents', '-q', 'call', 'srv.plain']])
         assert.deepEqual(await run(place, args, { program }), want, args.join(' '));
-    assert.equal((await run(place, ['agents', 'agents'], { program })).code, 2);
+    assert.equal((await run(place, ['agents', 'nonsense'], { program })).code, 2);
 });
 
 // --- tools --------------------------------------------------------------------------------------------------------------
@@ -313,8 +313,7 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
     place.write('symposium/config.toml', '[mcp]\nno-such-key = 1\n');
     place.write('symposium/plugins/typo/SYMPOSIUM.toml', 'name = "typo"\ndepends = ["*"]\n');
     place.plugin('sleepy', [place.peer('sleepy', server())], {});
-    place.plugin('p', [{ name: 'missing', command: 'no-such-program' }, place.peer('silent', { on: { 'server/discover': [], initialize: [] } }, { 'startup-timeout-secs': 1 }),
-        { name: 'later', builtin: 'agents' }]);
+    place.plugin('p', [{ name: 'missing', command: 'no-such-program' }, place.peer('silent', { on: { 'server/discover': [], initialize: [] } }, { 'startup-timeout-secs': 1 })]);
     const r = await run(place, ['doctor', '--json']);
     assert.equal(r.code, 1);
     const events = json(r), problems = type(events, 'problem');
@@ -324,7 +323,6 @@ scenario('CL-1 PL-38 CF-3: doctor says what to do about each problem, exit statu
     assert.match(about('missing: start failed').advice, /install the program/);
     assert.match(about('silent: start failed').advice, /startup-timeout-secs/);
     assert.match(about('sleepy').text, /depends-on/);
-    assert.match(about('later: ').text, /not supported yet/);
     about('own: this workspace is not trusted yet; run \'symposium trust\'');
     assert.deepEqual(type(events, 'plugin').filter(p => p.state !== 'active').map(p => [p.name, p.state]), [['sleepy', 'dormant'], ['typo', 'error']]);
     assert.deepEqual(type(events, 'server').map(s => [s.name, s.state]), [['missing', 'failed'], ['silent', 'failed']]);

@@ -104,7 +104,7 @@ scenario('MS-8 MS-42 PL-24: without a workspace both tools answer, and a dormant
 });
 
 scenario('MS-11 SEC-35 MS-63: reserved, repeated, remote and incomplete servers are refused with a reason, the rest works', async place => {
-    place.plugin('aa', [place.peer('list_tools', one('1')), place.peer('execute', one('2')), place.peer('twice', one('first')), { name: 'far', url: 'https://example.invalid/mcp' },
+    place.plugin('aa', [place.peer('list_tools', one('1')), place.peer('execute', one('2')), place.peer('twice', one('first')), { name: 'far', url: 'https://example.invalid/mcp', headers: { Authorization: 'Bearer ${E2E_UNSET_TOKEN}' } },
         { name: 'needs', installation: 'tool' }, { name: 'unset', command: 'true', args: ['${E2E_UNSET_VARIABLE}'] }]);
     fs.appendFileSync(place.path('symposium/plugins/aa/SYMPOSIUM.toml'), '\n[[installations]]\nname = "tool"\ninstall_commands = ["true"]\n');
     place.plugin('bb', [{ ...place.peer('twice2', one('second')), name: 'twice' }, place.peer('good', one('good')), { name: 'undeclared', installation: 'nothing-of-this-name' }]);
@@ -116,7 +116,7 @@ scenario('MS-11 SEC-35 MS-63: reserved, repeated, remote and incomplete servers 
     has('reserved', /list_tools: .*reserved/);
     has('reserved', /execute: .*reserved/);
     has('both plugins are named', /^twice: /, /aa/, /bb/);
-    has('remote', /^far: remote servers are not supported yet/);
+    has('remote', /^far: header 'Authorization': .*E2E_UNSET_TOKEN/);
     has('nothing to run', /^needs: installation 'tool' has no 'executable' or 'script' to run/);
     has('unset variable', /^unset: .*E2E_UNSET_VARIABLE/);
     for (const name of ['list_tools', 'execute', 'twice', 'far', 'needs'])

@@ -210,7 +210,7 @@ struct get *get_start(struct net *n, const struct get_request *r, const struct g
     copy_url(g, r->url);
     /* Behind a proxy names are its business; addresses, and what is always one, are ours. */
     if (!n->proxy || resolve_literal(g->url.host, &literal) ||
-        policy_is_localhost(g->url.host)) {
+        resolve_is_localhost(g->url.host)) {
         g->resolve = resolve_start(n->loop, g->url.host, RESOLVE_MS, on_resolved, g);
         return g;
     }

@@ -62,12 +62,3 @@ bool policy_admits(const struct policy *p, const struct netaddr *a)
     }
     return false;
 }
-
-bool policy_is_localhost(const char *host)
-{
-    struct str name = str_of(host);
-
-    if (str_ends(name, STR(".")))
-        name = str_upto(name, name.n - 1);
-    return str_is(name, "localhost") || str_ends(name, STR(".localhost"));
-}

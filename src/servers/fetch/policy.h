@@ -25,7 +25,4 @@ bool policy_names(const struct policy *p, const struct http_url *u);
 
 bool policy_admits(const struct policy *p, const struct netaddr *a);
 
-/* Names that mean this machine everywhere, a proxy's too (RFC 6761, 6.3). */
-bool policy_is_localhost(const char *host);
-
 #endif

@@ -113,8 +113,9 @@ static void doctor_knows_what_to_do_about_the_problems_we_report(void **state)
           "correct 'cwd', or make the directory" },
         { "package manager 'cargo': list_deps: invalid input: '/a/Cargo.toml': line 1",
           "correct that file; until then the workspace has no dependencies" },
-        { "fs: 'builtin' agents is not supported yet",
-          "name an installed program with 'command' instead" },
+        { "fs: start failed at server/discover after 0.1 s: HTTP 401: the server wants "
+          "credentials",
+          "give the credentials in 'headers' of this server" },
         { "fs: start failed at handshake after 0.0 s: server exited with status 1 (command: "
           "symposium filesystem /a); stderr: Warning: Cannot access directory /a, skipping",
           "run its command in a terminal to see what it says" },

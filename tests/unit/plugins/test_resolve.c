@@ -345,9 +345,9 @@ static void servers_are_refused_with_a_reason(void **state)
     static const struct {
         const char *entry, *problem;
     } cases[] = {
-        { SERVER("x") "url = \"https://example.com/mcp\"\n",
-          "x: remote servers are not supported yet" },
-        { SERVER("x") "builtin = \"agents\"\n", "x: 'builtin' agents is not supported yet" },
+        { SERVER("x") "url = \"https://example.com/mcp\"\n"
+                      "headers = { Authorization = \"Bearer ${SYM_TEST_UNSET}\" }\n",
+          "x: header 'Authorization': environment variable 'SYM_TEST_UNSET' is not set" },
         { SERVER("x") "installation = \"setup\"\n",
           "x: installation 'setup' has no 'executable' or 'script' to run" },
         { SERVER("x") "installation = \"a\"\n",
