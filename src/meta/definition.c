@@ -11,8 +11,8 @@ static void copy_strs(struct arena *a, struct strs *to, const struct strs *from)
 static void copy_pairs(struct arena *a, struct key_values *to, const struct key_values *from)
 {
     for (size_t i = 0; i < from->n; i++)
-        ARENA_PUSH(a, to) = (struct key_value){ arena_str(a, from->v[i].key),
-                                                arena_str(a, from->v[i].value) };
+        ARENA_PUSH(a, to) =
+            (struct key_value){ arena_str(a, from->v[i].key), arena_str(a, from->v[i].value) };
 }
 
 struct active_server definition_copy(struct arena *a, const struct active_server *s)

@@ -214,7 +214,8 @@ static bool read_url(struct reading *r, const char *key, yyjson_val *v)
 {
     (void)key;
     return json_is_null(v) ||
-           error_set(r->e, ERR_DENIED, "it is a remote server: write it into a plugin, with 'url'");
+           error_set(r->e, ERR_DENIED,
+                     "it is a remote server: write it into a plugin, with 'url'");
 }
 
 static bool read_enabled(struct reading *r, const char *key, yyjson_val *v)

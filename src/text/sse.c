@@ -75,7 +75,7 @@ static bool dispatch(struct sse *s, sse_fn on_event, void *ctx)
 {
     struct sse_event event = {
         .type = buf_str(&s->type),
-        .data = s->too_long ? (struct str){ 0 } : buf_str(&s->data),
+        .data = s->too_long ? STR("") : buf_str(&s->data),
         .too_long = s->too_long,
     };
     bool told = s->too_long || s->data.n > 0, more = true;

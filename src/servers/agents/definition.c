@@ -325,7 +325,7 @@ static struct str host_of(struct str url)
     if (authority.n && authority.p[0] == '[') {
         size_t end = str_find_char(authority, ']');
 
-        return end == SIZE_MAX ? (struct str){ 0 } : str_part(authority, 1, end);
+        return end == SIZE_MAX ? STR("") : str_part(authority, 1, end);
     }
     str_cut(authority, ':', &host, &port);
     return host;

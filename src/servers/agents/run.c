@@ -104,7 +104,7 @@ static void end_turn(struct agent_run *r, struct str text, const struct fault *f
     drop_turn(r);
     enter(r, NEXT);
     timer_set(r->soon, 0);
-    r->ops.on_turn(r->ctx, f ? (struct str){ 0 } : (struct str){ kept, text.n }, f);
+    r->ops.on_turn(r->ctx, f ? STR("") : (struct str){ kept, text.n }, f);
 }
 
 __attribute__((format(printf, 3, 4))) static void fail_turn(struct agent_run *r,

@@ -29,14 +29,16 @@ static const struct {
 } rows[] = {
     { "data: a\n\n", "=a|:-1" },
     { "data:a\r\n\r\ndata:b\r\rdata: c\n\n", "=a|=b|=c|:-1" },
-    { "\xef\xbb\xbf" "data: a\n\n", "=a|:-1" },
+    { "\xef\xbb\xbf"
+      "data: a\n\n",
+      "=a|:-1" },
     { "event: message\ndata: {\ndata: }\nid: 7\nretry: 50\n\n", "message={\n}|7:50" },
     { ": keep-alive\n\n:\n\ndata: a\n\n", "=a|:-1" },
-    { "id: 1\ndata:\n\n", "1:-1" },                 /* priming: no event, its id counts */
+    { "id: 1\ndata:\n\n", "1:-1" }, /* priming: no event, its id counts */
     { "id: 1\ndata: a\n\nid\ndata: b\n\n", "=a|=b|:-1" },
     { "data: cut off", ":-1" },
     { "data: cut off\n", ":-1" },
-    { "event: x\n\ndata: a\n\n", "=a|:-1" },        /* a type without data is forgotten */
+    { "event: x\n\ndata: a\n\n", "=a|:-1" }, /* a type without data is forgotten */
     { "retry: -1\nretry: 1x\nretry: 99999999\n", ":-1" },
     { "nonsense\ndatum: 1\ndata\ndata: a\n\n", "=\na|:-1" },
     { "data: stop\n\n", "=stop|:-1" },
