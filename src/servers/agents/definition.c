@@ -490,8 +490,10 @@ static bool read_mode(struct reader *r, const char *const *keys, const struct mo
 
     if (json_is_obj(reader_get(r->root, keys, &key)))
         return true; /* a permission map: definition_tools.c */
-    if (!read_text(r, keys, &s) || !s.n)
-        return !s.n && !r->e->kind;
+    if (!read_text(r, keys, &s))
+        return false;
+    if (!s.n)
+        return true;
     for (; modes->word; modes++) {
         if (!str_is(s, modes->word))
             continue;
@@ -617,7 +619,6 @@ bool agent_parse(struct arena *a, const struct agent_source *src,
 
     *ret = (struct agent_def){ .file = src->file };
     *ignored = false;
-    *e = (struct error){ 0 };
     if (src->text.n > AGENT_FILE_MAX)
         return error_set(e, ERR_LIMIT, "the file has more than %zu bytes", AGENT_FILE_MAX);
     if (!utf8_valid(src->text))
