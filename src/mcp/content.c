@@ -193,7 +193,7 @@ void mcp_put_resource(struct buf *out, yyjson_val *item, enum mcp_rev rev)
 
 /* ---- content blocks ---- */
 
-static void put_text_block(struct jw *w, struct str text)
+void mcp_put_text_block(struct jw *w, struct str text)
 {
     jw_obj(w);
     jw_kstrz(w, "type", "text");
@@ -209,7 +209,7 @@ static void put_audio_placeholder(struct jw *w, yyjson_val *block)
     buf_addf(&text,
              "[audio %.*s, %zu base64 bytes, not shown: this protocol revision has no audio]",
              STR_F(str_upto(mime, 128)), json_str(json_get(block, "data")).n);
-    put_text_block(w, buf_str(&text));
+    mcp_put_text_block(w, buf_str(&text));
 }
 
 static void put_block(struct jw *w, yyjson_val *block, enum mcp_rev rev)
@@ -219,7 +219,7 @@ static void put_block(struct jw *w, yyjson_val *block, enum mcp_rev rev)
     if (str_is(type, "audio") && !mcp_rev_info(rev)->annotations)
         put_audio_placeholder(w, block);
     else if (str_is(type, "resource_link") && !mcp_rev_info(rev)->structured)
-        put_text_block(w, json_str(json_get(block, "uri")));
+        mcp_put_text_block(w, json_str(json_get(block, "uri")));
     else if (json_is_obj(block) && !mcp_rev_info(rev)->icons)
         put_item(w, block, rev);
     else
@@ -286,7 +286,7 @@ static void put_content(struct jw *w, yyjson_val *content, yyjson_val *hidden, e
         auto_buf text = BUF(VALUE_MAX);
 
         json_put_val(&text, hidden);
-        put_text_block(w, buf_str(&text));
+        mcp_put_text_block(w, buf_str(&text));
     }
     jw_end(w);
 }
@@ -333,7 +333,7 @@ void mcp_put_text_result(struct buf *out, struct str text, bool is_error)
     jw_obj(&w);
     jw_key(&w, "content");
     jw_arr(&w);
-    put_text_block(&w, text);
+    mcp_put_text_block(&w, text);
     jw_end(&w);
     if (is_error)
         jw_kbool(&w, "isError", true);

@@ -28,6 +28,9 @@ void mcp_put_resource(struct buf *out, yyjson_val *item, enum mcp_rev rev);
  * that. */
 bool mcp_tool_needs_task(yyjson_val *tool);
 
+/* {"type":"text","text":...} */
+void mcp_put_text_block(struct jw *w, struct str text);
+
 /* {"content":[{"type":"text","text":...}],"isError":...} ; isError is written only when true.
  */
 void mcp_put_text_result(struct buf *out, struct str text, bool is_error);

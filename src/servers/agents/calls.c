@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "mcp/content.h"
 #include "servers/agents/impl.h"
 #include "servers/args.h"
 
@@ -56,10 +57,7 @@ static void put_text_block(struct buf *out, struct str text)
 {
     struct jw w = jw_to(out);
 
-    jw_obj(&w);
-    jw_kstrz(&w, "type", "text");
-    jw_kstr(&w, "text", text);
-    jw_end(&w);
+    mcp_put_text_block(&w, text);
 }
 
 void agents_accept(const struct agents *s, struct mcp_req *r, struct str result)
@@ -120,11 +118,9 @@ static void spawn_agent(void *ctx, struct mcp_req *r, yyjson_val *args)
     struct fault f;
     struct error e;
 
-    if (!args_read(mcp_req_arena(r), args, table, true, &in, &e)) {
-        refuse_args(s, r, e.msg);
-        return;
-    }
-    wrong = wrong_text(in.task, "`task` is blank", "`task` holds a NUL");
+    wrong = args_read(mcp_req_arena(r), args, table, true, &in, &e)
+                ? wrong_text(in.task, "`task` is blank", "`task` holds a NUL")
+                : e.msg;
     if (wrong) {
         refuse_args(s, r, wrong);
         return;
@@ -165,11 +161,9 @@ static void send_input(void *ctx, struct mcp_req *r, yyjson_val *args)
     struct fault f;
     struct error e;
 
-    if (!args_read(mcp_req_arena(r), args, table, true, &in, &e)) {
-        refuse_args(s, r, e.msg);
-        return;
-    }
-    wrong = wrong_text(in.message, "`message` is blank", "`message` holds a NUL");
+    wrong = args_read(mcp_req_arena(r), args, table, true, &in, &e)
+                ? wrong_text(in.message, "`message` is blank", "`message` holds a NUL")
+                : e.msg;
     if (wrong) {
         refuse_args(s, r, wrong);
         return;

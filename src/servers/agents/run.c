@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "loop/timer.h"
+#include "mcp/content.h"
 
 enum state { NEXT, STARTING, MODEL, TOOLS, STOPPING };
 
@@ -239,10 +240,7 @@ static void put_failure(struct buf *out, const char *text)
     jw_obj(&w);
     jw_key(&w, "content");
     jw_arr(&w);
-    jw_obj(&w);
-    jw_kstrz(&w, "type", "text");
-    jw_kstrz(&w, "text", text);
-    jw_end(&w);
+    mcp_put_text_block(&w, str_of(text));
     jw_end(&w);
     jw_kbool(&w, "isError", true);
     jw_end(&w);

@@ -32,6 +32,25 @@ static void put_list(struct jw *w, const char *key, struct str first, struct str
     jw_end(w);
 }
 
+/* What every dialect says of a tool; `schema`: under which name. */
+static void put_tool(struct jw *w, const struct wire_tool *t, const char *schema)
+{
+    jw_kstr(w, "name", t->name);
+    jw_kstr(w, "description", t->description);
+    jw_key(w, schema);
+    jw_raw(w, t->schema);
+}
+
+static void put_effort(struct jw *w, const char *key, const struct agent_def *d)
+{
+    if (!d->effort.n)
+        return;
+    jw_key(w, key);
+    jw_obj(w);
+    jw_kstr(w, "effort", d->effort);
+    jw_end(w);
+}
+
 static bool bad(struct error *e, const char *what)
 {
     return error_set(e, ERR_PROTOCOL, "%s", what);
@@ -77,22 +96,14 @@ static void responses_request(struct jw *w, const struct wire_request *r)
     for (size_t i = 0; i < r->ntools; i++) {
         jw_obj(w);
         jw_kstrz(w, "type", "function");
-        jw_kstr(w, "name", r->tools[i].name);
-        jw_kstr(w, "description", r->tools[i].description);
-        jw_key(w, "parameters");
-        jw_raw(w, r->tools[i].schema);
+        put_tool(w, &r->tools[i], "parameters");
         jw_end(w);
     }
     jw_end(w);
     jw_kstrz(w, "tool_choice", "auto");
     jw_kbool(w, "parallel_tool_calls", true);
     jw_kbool(w, "store", false);
-    if (r->def->effort.n) {
-        jw_key(w, "reasoning");
-        jw_obj(w);
-        jw_kstr(w, "effort", r->def->effort);
-        jw_end(w);
-    }
+    put_effort(w, "reasoning", r->def);
 }
 
 static void responses_user(struct jw *w, struct str text)
@@ -167,19 +178,11 @@ static void messages_request(struct jw *w, const struct wire_request *r)
     jw_arr(w);
     for (size_t i = 0; i < r->ntools; i++) {
         jw_obj(w);
-        jw_kstr(w, "name", r->tools[i].name);
-        jw_kstr(w, "description", r->tools[i].description);
-        jw_key(w, "input_schema");
-        jw_raw(w, r->tools[i].schema);
+        put_tool(w, &r->tools[i], "input_schema");
         jw_end(w);
     }
     jw_end(w);
-    if (r->def->effort.n) {
-        jw_key(w, "output_config");
-        jw_obj(w);
-        jw_kstr(w, "effort", r->def->effort);
-        jw_end(w);
-    }
+    put_effort(w, "output_config", r->def);
 }
 
 static void plain_user(struct jw *w, struct str text)
@@ -280,10 +283,7 @@ static void chat_request(struct jw *w, const struct wire_request *r)
             jw_kstrz(w, "type", "function");
             jw_key(w, "function");
             jw_obj(w);
-            jw_kstr(w, "name", r->tools[i].name);
-            jw_kstr(w, "description", r->tools[i].description);
-            jw_key(w, "parameters");
-            jw_raw(w, r->tools[i].schema);
+            put_tool(w, &r->tools[i], "parameters");
             jw_end(w);
             jw_end(w);
         }

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "loop/timer.h"
 #include "loop/work.h"
+#include "mcp/content.h"
 #include "servers/fetch/page.h"
 #include "servers/fetch/redirect.h"
 #include "servers/sending.h"
@@ -59,10 +60,7 @@ static struct buf prompt_json(const struct errand *x, struct str text, bool fail
     jw_obj(&w);
     jw_kstrz(&w, "role", "user");
     jw_key(&w, "content");
-    jw_obj(&w);
-    jw_kstrz(&w, "type", "text");
-    jw_kstr(&w, "text", text);
-    jw_end(&w);
+    mcp_put_text_block(&w, text);
     jw_end(&w);
     jw_end(&w);
     jw_end(&w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The tool activate_skill (SK-5 to SK-9). */
+#include "mcp/content.h"
 #include "servers/args.h"
 #include "servers/job.h"
 #include "servers/skills/impl.h"
@@ -33,10 +34,7 @@ static void put_text_block(struct buf *out, struct str text)
 {
     struct jw w = jw_to(out);
 
-    jw_obj(&w);
-    jw_kstrz(&w, "type", "text");
-    jw_kstr(&w, "text", text);
-    jw_end(&w);
+    mcp_put_text_block(&w, text);
 }
 
 static void put_content(struct answer *out, const struct skill *skill)

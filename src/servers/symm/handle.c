@@ -4,6 +4,7 @@
  * asks for is in the ledger, so a handle outlives the server that gave it.
  */
 #include "base/mem.h"
+#include "mcp/content.h"
 #include "rpc/message.h"
 #include "servers/symm/impl.h"
 #include "tasks/clean.h"
@@ -85,10 +86,7 @@ static void put_result(struct jw *w, struct str record, bool is_error)
     jw_kstrz(w, "resultType", "complete");
     jw_key(w, "content");
     jw_arr(w);
-    jw_obj(w);
-    jw_kstrz(w, "type", "text");
-    jw_kstr(w, "text", buf_str(&clean));
-    jw_end(w);
+    mcp_put_text_block(w, buf_str(&clean));
     jw_end(w);
     jw_key(w, "structuredContent");
     jw_raw(w, buf_str(&clean));
