@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { once } from 'node:events';
-import { scenario } from './harness.mjs';
+import fs from 'node:fs';
+import { alive, basic, run, scenario, slack, until } from './harness.mjs';
+import { sdkServer } from './remote.mjs';
 
 const SECRET = 'sk-never-shown-0123456789';
 const sleep = ms => new Promise(done => setTimeout(done, ms));
@@ -195,4 +197,105 @@ scenario('AG-15: 64 that ended are kept; the one used longest ago goes, and cann
     }
     assert.equal((await refused(s, 'send_input', { target: ids[0], message: 'x' })).kind, 'unknown_agent');
     assert.equal((await wait(s, ids[1], 0)).agents[0].status, 'completed');
+});
+
+// --- servers of an agent, and what others see of a run ----------------------------------------------------------------------
+const yaml = servers => `mcpServers: ${JSON.stringify(servers)}\n`;
+
+scenario('AG-26: a server by command gets a small environment in which no credential is, and ends with the run', async place => {
+    const wire = APIS.responses, peer = place.peer('own', basic({ calls: { echo: [{ echo: true }] } }));
+    const p = await provider(null, (q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'own__echo', args: { text: 'hello' } }]) : wire.say('said') }));
+    const look = 'cat /proc/$$/environ > "$1"; shift; exec "$@"';
+    const s = await serve(place, p.url, { more: yaml({ own: { command: '/bin/sh', args: ['-c', look, 'sh', place.path('environ'), peer.command, ...peer.args], env: { OWN: 'mine' } } }) });
+    assert.equal((await wait(s, await spawn(s))).agents[0].result, 'said');
+    assert.match(wire.results(p.seen[1].body)[0], /hello/);
+    const env = Object.fromEntries(place.read('environ').split('\0').filter(Boolean).map(l => [l.slice(0, l.indexOf('=')), l.slice(l.indexOf('=') + 1)]));
+    assert.equal(env.OWN, 'mine');
+    assert.deepEqual(Object.keys(env).filter(k => !['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'PATHEXT', 'TEMP', 'TMP', 'OWN', 'PWD', 'SHLVL', '_', 'OLDPWD'].includes(k)), []);
+    assert.doesNotMatch(place.read('environ'), new RegExp(SECRET));
+    await until('its server has ended', () => !place.pids('own').some(alive), 3000);
+});
+
+for (const kind of ['v1', 'v2', 'v2-modern'])
+    scenario(`AG-26 MS-63: a server by URL, its credential by a variable of its own (${kind})`, async place => {
+        const wire = APIS.responses, remote = await sdkServer(kind, { REMOTE_TOKEN: 'of-the-server' });
+        try {
+            const p = await provider(null, (q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'far__echo', args: { text: 'from afar' } }]) : wire.say('said') }));
+            place.write('work/.agents/agents/worker.md', definition(p.url, 'responses', yaml({ far: { type: 'http', url: remote.url, headers: { Authorization: 'Bearer ${FAR_TOKEN}' } } })));
+            const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET, FAR_TOKEN: 'of-the-server' } });
+            assert.equal((await wait(s, await spawn(s))).agents[0].result, 'said', JSON.stringify(remote.lines));
+            assert.match(wire.results(p.seen[1].body)[0], /from afar/);
+        } finally {
+            await remote.kill();
+        }
+    });
+
+scenario('AG-26: the provider\'s credential is no value for a server, and a server that does not start is named', async place => {
+    const p = await provider(null, () => ({ body: APIS.responses.say('never') }));
+    const s = await serve(place, p.url, { more: yaml({ thief: { command: '/bin/true', env: { KEY: '${WORKER_KEY}' } } }) });
+    const { error } = (await wait(s, await spawn(s))).agents[0];
+    assert.equal(error.kind, 'child_mcp_startup_error');
+    assert.match(error.message, /thief.*WORKER_KEY.*credential/);
+    assert.equal(p.seen.length, 0);
+});
+
+scenario('AG-10 TK-61: the model is told the instructions, the workspace and the skills; a run is a task of kind agent', async place => {
+    place.write('work/.agents/skills/tidy/SKILL.md', '---\nname: tidy\ndescription: d\n---\nPut everything back.\n');
+    const p = await provider(null, () => ({ body: APIS.responses.say('tidied') }));
+    const s = await serve(place, p.url, { more: 'skills: [tidy]\n' });
+    const id = await spawn(s, 'tidy up');
+    await wait(s, id);
+    assert.match(p.seen[0].body.instructions, new RegExp(`^Work well\\.\\s+Workspace: ${place.workspace}\\s+Put everything back\\.\\s*$`));
+    await until('its record has ended', async () => {
+        const tasks = JSON.parse((await run(place, ['task', 'ls', '--json'])).out);
+        return tasks.some(t => t.kind === 'agent' && t.agent === 'worker' && t.status === 'succeeded' && t.session_id === id);
+    }, 5000);
+});
+
+scenario('AG-17 AG-18: who waits with a token sees what an agent does, by allowed words alone', async place => {
+    const wire = APIS.responses;
+    place.write('work/a.txt', 'alpha');
+    const p = await provider(null, async (q, n) => {
+        await sleep(150);
+        return { body: n === 1 ? wire.call([{ id: 'c1', name: 'filesystem__read_text_file', args: { path: 'a.txt' } }]) : wire.say('secret result') };
+    });
+    const s = await serve(place, p.url);
+    const id = await spawn(s, 'a secret prompt');
+    await s.call('wait_agent', { targets: [id], timeout_ms: 20000 }, { progress: 'p' });
+    const told = s.progress('p');
+    assert.deepEqual(told.map(t => t.progress), told.map((_, i) => i + 1));
+    assert.ok(told.length >= 2 && told.every(t => /^worker · ./.test(t.message)), JSON.stringify(told));
+    const seen = told.map(t => t._meta['io.modelcontextprotocol/agents']);
+    assert.deepEqual([...new Set(seen.map(m => m.agent.agent_id))], [id]);
+    assert.ok(seen.every(m => m.wait_timeout_remaining_ms > 0));
+    assert.doesNotMatch(JSON.stringify(told), /secret|alpha/);
+});
+
+scenario('AG-1: the first of a name counts, in the order of the folders; what is left out is said once, with its reason', async place => {
+    const p = await provider(null, q => ({ body: APIS.responses.say(q.body.instructions.split('\n')[0]) }));
+    const same = (dir, name, text) => place.write(`work/${dir}/${name}`, definition(p.url).replace('Work well.', text));
+    same('.claude/agents', 'worker.md', 'From Claude.');
+    same('.agents/agents', 'deep/down/worker.md', 'Ours.');
+    same('.agents/agents', 'zz.md', 'Ours again.');
+    place.write('work/.agents/agents/broken.md', 'no front matter\n');
+    place.write('outside.md', definition(p.url));
+    fs.symlinkSync(place.path('outside.md'), place.path('work/.agents/agents/link.md'));
+    fs.symlinkSync('..', place.path('work/.agents/agents/deep/loop'));
+    const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
+    assert.equal((await wait(s, await spawn(s))).agents[0].result, 'Ours.');
+    const { tools } = await s.result('tools/list');
+    assert.deepEqual(tools.find(t => t.name === 'spawn_agent').inputSchema.properties.name.enum, ['worker']);
+    const said = s.stderr.split('\n').filter(l => l.includes('left out'));
+    assert.deepEqual(['worker\' in .*comes first', 'broken.md', 'link.md.*leads out'].map(r => said.filter(l => new RegExp(r).test(l)).length), [1, 1, 1], s.stderr);
+});
+
+scenario('AG-19: at the end of input everything is called off, its servers and records too', async place => {
+    const p = await provider(null, () => undefined);
+    const s = await serve(place, p.url, { more: yaml({ own: place.peer('own', basic()) }) });
+    await spawn(s);
+    await until('the model was asked', () => p.seen.length === 1, 5000);
+    const { ms } = await s.eof(5000 * slack);
+    assert.ok(ms < 5000 * slack, `${ms}`);
+    assert.deepEqual(place.pids('own').filter(alive), []);
+    assert.deepEqual(JSON.parse((await run(place, ['task', 'ls', '--json'])).out).map(t => [t.kind, t.status]), [['agent', 'cancelled']]);
 });
