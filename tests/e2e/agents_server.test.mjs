@@ -2,89 +2,16 @@
 //
 // `symposium agents` (servers.md 9): definitions, runs against a scripted provider in all three dialects, real child servers, limits.
 import assert from 'node:assert/strict';
-import http from 'node:http';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import { alive, basic, run, scenario, slack, until } from './harness.mjs';
+import { alive, basic, run, scenario, slack, sleep, until } from './harness.mjs';
+import { APIS, SECRET, definition, provider, refused, serve, spawn, structured, wait } from './provider.mjs';
 import { sdkServer } from './remote.mjs';
-
-const SECRET = 'sk-never-shown-0123456789';
-const sleep = ms => new Promise(done => setTimeout(done, ms));
-
-// --- a provider of ours: answer(request) gives {status, headers, body}, or nothing to hang ----------------------------------
-const APIS = {
-    'responses': {
-        say: text => ({ status: 'completed', output: [{ type: 'message', content: [{ type: 'output_text', text }] }] }),
-        call: calls => ({ status: 'completed',
-            output: calls.map(c => ({ type: 'function_call', call_id: c.id, name: c.name, arguments: JSON.stringify(c.args) })) }),
-        results: body => body.input.filter(i => i.type === 'function_call_output').map(i => i.output),
-        asked: body => body.input.filter(i => i.role === 'user').map(i => i.content[0].text),
-        tools: body => body.tools.map(t => t.name),
-    },
-    'anthropic-messages': {
-        say: text => ({ stop_reason: 'end_turn', content: [{ type: 'text', text }] }),
-        call: calls => ({ stop_reason: 'tool_use', content: calls.map(c => ({ type: 'tool_use', id: c.id, name: c.name, input: c.args })) }),
-        results: body => body.messages.filter(m => Array.isArray(m.content)).flatMap(m => m.content)
-            .filter(b => b.type === 'tool_result').map(b => b.content),
-        asked: body => body.messages.filter(m => m.role === 'user' && typeof m.content === 'string').map(m => m.content),
-        tools: body => body.tools.map(t => t.name),
-    },
-    'chat-completions': {
-        say: text => ({ choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: text } }] }),
-        call: calls => ({ choices: [{ finish_reason: 'tool_calls', message: { role: 'assistant', content: null,
-            tool_calls: calls.map(c => ({ id: c.id, type: 'function', function: { name: c.name, arguments: JSON.stringify(c.args) } })) } }] }),
-        results: body => body.messages.filter(m => m.role === 'tool').map(m => m.content),
-        asked: body => body.messages.filter(m => m.role === 'user').map(m => m.content),
-        tools: body => (body.tools ?? []).map(t => t.function.name),
-    },
-};
-
-async function provider(t, answer) {
-    const seen = [];
-    const server = http.createServer(async (req, res) => {
-        const chunks = [];
-        for await (const chunk of req) chunks.push(chunk);
-        const request = { path: req.url, headers: req.headers, body: JSON.parse(Buffer.concat(chunks)), at: Date.now() };
-        seen.push(request);
-        res.on('error', () => {});
-        const a = await answer(request, seen.length);
-        if (!a) return;
-        res.writeHead(a.status ?? 200, { 'content-type': 'application/json', ...a.headers })
-            .end(typeof a.body === 'string' ? a.body : JSON.stringify(a.body));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    server.unref();
-    return { seen, url: `http://127.0.0.1:${server.address().port}/v1` };
-}
-
-const definition = (url, api = 'responses', more = '') => `---
-name: worker
-description: works
-modelProvider: custom
-baseUrl: ${url}
-envKey: WORKER_KEY
-wireApi: ${api}
-model: scripted
-${more}---
-Work well.
-`;
-
-async function serve(place, url, { api, more } = {}) {
-    place.write('work/.agents/agents/worker.md', definition(url, api, more));
-    return place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
-}
-const structured = r => r.structuredContent;
-const spawn = async (s, task = 'do it', name = 'worker') => structured(await s.call('spawn_agent', { name, task })).agent_id;
-const wait = async (s, targets, timeout_ms = 20000) =>
-    structured(await s.call('wait_agent', { targets: [targets].flat(), timeout_ms }));
-const refused = async (s, tool, args) => JSON.parse(await s.fails(tool, args));
 
 for (const [api, wire] of Object.entries(APIS)) {
     scenario(`AG-5 AG-7 AG-22 AG-23 AG-24 AG-25 AG-27: a whole run over ${api}, with parallel calls of our filesystem`, async place => {
         place.write('work/a.txt', 'alpha');
         place.write('work/b.txt', 'beta');
-        const p = await provider(null, (q, n) => ({ body: n === 1
+        const p = await provider((q, n) => ({ body: n === 1
             ? wire.call([{ id: 'c1', name: 'filesystem__read_text_file', args: { path: 'a.txt' } },
                 { id: 'c2', name: 'filesystem__read_text_file', args: { path: 'b.txt' } },
                 { id: 'c3', name: 'nobody__knows', args: {} }])
@@ -108,7 +35,7 @@ for (const [api, wire] of Object.entries(APIS)) {
 
 scenario('AG-6 AG-12 AG-14: a follow-up goes on with the same history', async place => {
     const wire = APIS.responses;
-    const p = await provider(null, (q, n) => ({ body: wire.say(`answer ${n}`) }));
+    const p = await provider((q, n) => ({ body: wire.say(`answer ${n}`) }));
     const s = await serve(place, p.url);
     const id = await spawn(s, 'first');
     await wait(s, id);
@@ -120,7 +47,7 @@ scenario('AG-6 AG-12 AG-14: a follow-up goes on with the same history', async pl
 
 scenario('AG-13 AG-12: interrupt drops the turn under way, and nothing of it stays in the history', async place => {
     const wire = APIS.responses;
-    const p = await provider(null, (q, n) => (n === 1 ? undefined : { body: wire.say('done') }));
+    const p = await provider((q, n) => (n === 1 ? undefined : { body: wire.say('done') }));
     const s = await serve(place, p.url);
     const id = await spawn(s, 'hang');
     while (!p.seen.length) await sleep(20);
@@ -130,7 +57,7 @@ scenario('AG-13 AG-12: interrupt drops the turn under way, and nothing of it sta
 });
 
 scenario('AG-11 AG-12 AG-16: nine agents are one too many, 17 messages too; a wait of 0 tells what is', async place => {
-    const p = await provider(null, () => undefined);
+    const p = await provider(() => undefined);
     const s = await serve(place, p.url);
     const ids = [];
     for (let i = 0; i < 8; i++) ids.push(await spawn(s));
@@ -147,8 +74,8 @@ scenario('AG-11 AG-12 AG-16: nine agents are one too many, 17 messages too; a wa
 
 scenario('AG-21: 429 with Retry-After is repeated; AG-20: a redirect is an error and the credential goes nowhere', async place => {
     const wire = APIS.responses;
-    const other = await provider(null, () => ({ body: wire.say('stolen') }));
-    const p = await provider(null, (q, n) => (n === 1 ? { status: 429, headers: { 'retry-after': '1' }, body: {} }
+    const other = await provider(() => ({ body: wire.say('stolen') }));
+    const p = await provider((q, n) => (n === 1 ? { status: 429, headers: { 'retry-after': '1' }, body: {} }
         : n === 2 ? { body: wire.say('ok') } : { status: 307, headers: { location: `${other.url}/responses` }, body: {} }));
     const s = await serve(place, p.url);
     const id = await spawn(s);
@@ -162,7 +89,7 @@ scenario('AG-21: 429 with Retry-After is repeated; AG-20: a redirect is an error
 
 scenario('AG-25 AG-9: the provider\'s texts are not passed on; a full context is context_limit and can be resumed', async place => {
     const wire = APIS.responses;
-    const p = await provider(null, (q, n) => (n === 1 ? { status: 400, body: { error: { message: `Context Length exceeded ${SECRET}` } } }
+    const p = await provider((q, n) => (n === 1 ? { status: 400, body: { error: { message: `Context Length exceeded ${SECRET}` } } }
         : n === 2 ? { status: 401, body: { error: { message: `bad key ${SECRET}` } } } : { body: wire.say('ok') }));
     const s = await serve(place, p.url);
     const id = await spawn(s);
@@ -175,7 +102,7 @@ scenario('AG-25 AG-9: the provider\'s texts are not passed on; a full context is
 });
 
 scenario('AG-8 AG-9 AG-16: wrong arguments, unknown agents, a missing variable', async place => {
-    const p = await provider(null, () => undefined);
+    const p = await provider(() => undefined);
     place.write('work/.agents/agents/other.md', definition(p.url).replace('worker', 'other').replace('WORKER_KEY', 'NO_SUCH_KEY'));
     const s = await serve(place, p.url);
     assert.equal((await refused(s, 'spawn_agent', { name: 'worker', task: 'x', more: 1 })).kind, 'invalid_request');
@@ -188,7 +115,7 @@ scenario('AG-8 AG-9 AG-16: wrong arguments, unknown agents, a missing variable',
 });
 
 scenario('AG-15: 64 that ended are kept; the one used longest ago goes, and cannot be resumed', async place => {
-    const p = await provider(null, () => ({ body: APIS.responses.say('ok') }));
+    const p = await provider(() => ({ body: APIS.responses.say('ok') }));
     const s = await serve(place, p.url);
     const ids = [];
     for (let i = 0; i < 65; i++) {
@@ -204,7 +131,7 @@ const yaml = servers => `mcpServers: ${JSON.stringify(servers)}\n`;
 
 scenario('AG-26: a server by command gets a small environment in which no credential is, and ends with the run', async place => {
     const wire = APIS.responses, peer = place.peer('own', basic({ calls: { echo: [{ echo: true }] } }));
-    const p = await provider(null, (q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'own__echo', args: { text: 'hello' } }]) : wire.say('said') }));
+    const p = await provider((q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'own__echo', args: { text: 'hello' } }]) : wire.say('said') }));
     const look = 'cat /proc/$$/environ > "$1"; shift; exec "$@"';
     const s = await serve(place, p.url, { more: yaml({ own: { command: '/bin/sh', args: ['-c', look, 'sh', place.path('environ'), peer.command, ...peer.args], env: { OWN: 'mine' } } }) });
     assert.equal((await wait(s, await spawn(s))).agents[0].result, 'said');
@@ -220,7 +147,7 @@ for (const kind of ['v1', 'v2', 'v2-modern'])
     scenario(`AG-26 MS-63: a server by URL, its credential by a variable of its own (${kind})`, async place => {
         const wire = APIS.responses, remote = await sdkServer(kind, { REMOTE_TOKEN: 'of-the-server' });
         try {
-            const p = await provider(null, (q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'far__echo', args: { text: 'from afar' } }]) : wire.say('said') }));
+            const p = await provider((q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'far__echo', args: { text: 'from afar' } }]) : wire.say('said') }));
             place.write('work/.agents/agents/worker.md', definition(p.url, 'responses', yaml({ far: { type: 'http', url: remote.url, headers: { Authorization: 'Bearer ${FAR_TOKEN}' } } })));
             const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET, FAR_TOKEN: 'of-the-server' } });
             assert.equal((await wait(s, await spawn(s))).agents[0].result, 'said', JSON.stringify(remote.lines));
@@ -231,7 +158,7 @@ for (const kind of ['v1', 'v2', 'v2-modern'])
     });
 
 scenario('AG-26: the provider\'s credential is no value for a server, and a server that does not start is named', async place => {
-    const p = await provider(null, () => ({ body: APIS.responses.say('never') }));
+    const p = await provider(() => ({ body: APIS.responses.say('never') }));
     const s = await serve(place, p.url, { more: yaml({ thief: { command: '/bin/true', env: { KEY: '${WORKER_KEY}' } } }) });
     const { error } = (await wait(s, await spawn(s))).agents[0];
     assert.equal(error.kind, 'child_mcp_startup_error');
@@ -241,7 +168,7 @@ scenario('AG-26: the provider\'s credential is no value for a server, and a serv
 
 scenario('AG-10 TK-61: the model is told the instructions, the workspace and the skills; a run is a task of kind agent', async place => {
     place.write('work/.agents/skills/tidy/SKILL.md', '---\nname: tidy\ndescription: d\n---\nPut everything back.\n');
-    const p = await provider(null, () => ({ body: APIS.responses.say('tidied') }));
+    const p = await provider(() => ({ body: APIS.responses.say('tidied') }));
     const s = await serve(place, p.url, { more: 'skills: [tidy]\n' });
     const id = await spawn(s, 'tidy up');
     await wait(s, id);
@@ -255,7 +182,7 @@ scenario('AG-10 TK-61: the model is told the instructions, the workspace and the
 scenario('AG-17 AG-18: who waits with a token sees what an agent does, by allowed words alone', async place => {
     const wire = APIS.responses;
     place.write('work/a.txt', 'alpha');
-    const p = await provider(null, async (q, n) => {
+    const p = await provider(async (q, n) => {
         await sleep(150);
         return { body: n === 1 ? wire.call([{ id: 'c1', name: 'filesystem__read_text_file', args: { path: 'a.txt' } }]) : wire.say('secret result') };
     });
@@ -272,7 +199,7 @@ scenario('AG-17 AG-18: who waits with a token sees what an agent does, by allowe
 });
 
 scenario('AG-1: the first of a name counts, in the order of the folders; what is left out is said once, with its reason', async place => {
-    const p = await provider(null, q => ({ body: APIS.responses.say(q.body.instructions.split('\n')[0]) }));
+    const p = await provider(q => ({ body: APIS.responses.say(q.body.instructions.split('\n')[0]) }));
     const same = (dir, name, text) => place.write(`work/${dir}/${name}`, definition(p.url).replace('Work well.', text));
     same('.claude/agents', 'worker.md', 'From Claude.');
     same('.agents/agents', 'deep/down/worker.md', 'Ours.');
@@ -290,7 +217,7 @@ scenario('AG-1: the first of a name counts, in the order of the folders; what is
 });
 
 scenario('AG-19: at the end of input everything is called off, its servers and records too', async place => {
-    const p = await provider(null, () => undefined);
+    const p = await provider(() => undefined);
     const s = await serve(place, p.url, { more: yaml({ own: place.peer('own', basic()) }) });
     await spawn(s);
     await until('the model was asked', () => p.seen.length === 1, 5000);
