@@ -311,11 +311,14 @@ static bool read_provider(struct reader *r, enum provider *ret)
         return false;
     if (*ret == PROVIDER_NONE)
         *ret = r->src->toml ? PROVIDER_OPENAI : without[r->src->vendor];
-    return *ret != PROVIDER_NONE ||
-           error_set(r->e, ERR_INVALID,
-                     r->src->vendor == VENDOR_OPENCODE
-                         ? "'model' must be provider/model"
-                         : "'modelProvider' is missing: openai, anthropic or custom");
+    if (*ret != PROVIDER_NONE)
+        return true;
+    if (r->src->vendor == VENDOR_OPENCODE)
+        return error_set(r->e, ERR_INVALID,
+                         "the model '%.*s' must be provider/model, e.g. openai/%.*s",
+                         STR_F(str_upto(r->def->model, 80)), STR_F(str_upto(r->def->model, 80)));
+    return error_set(r->e, ERR_INVALID,
+                     "'modelProvider' is missing: openai, anthropic or custom");
 }
 
 static struct str host_of(struct str url)
