@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What the parts of the bench share: the helpers in C, throw-away homes, a driven session, and figures out of it.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import readline from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -88,3 +89,31 @@ export function expect(records, text) {
 /** Milliseconds from spawn to exit, `count` times; what it prints is dropped. */
 export const exits = (command, count, { args = [], cwd, env } = {}) => spawnSync(tools.probe, ['--exit', String(count), command, ...args], { encoding: 'utf8', cwd, env })
     .stdout.trim().split('\n').map(Number);
+
+// --- a session by hand, where the moments between matter -----------------------------------------------------------------
+/** A process that speaks JSON-RPC in lines; call() gives a result. */
+export class Peer {
+    constructor(command, args, options) {
+        this.child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
+        this.exited = new Promise(done => this.child.on('exit', done));
+        this.waiting = new Map();
+        this.id = 0;
+        readline.createInterface({ input: this.child.stdout }).on('line', line => {
+            const m = JSON.parse(line);
+            this.waiting.get(m.id)?.(m);
+            this.waiting.delete(m.id);
+        });
+    }
+    async call(method, params) {
+        const id = this.id++, answer = new Promise(done => this.waiting.set(id, done));
+        this.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+        const m = await answer;
+        if (!m.result || m.result.isError) throw new Error(`${method}: ${JSON.stringify(m).slice(0, 300)}`);
+        return m.result;
+    }
+    end() {
+        this.child.stdin.end();
+        return this.exited;
+    }
+}
+export const rss = pid => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;

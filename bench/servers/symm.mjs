@@ -3,10 +3,8 @@
 // Task hand-off: what a spawn costs above the agent's own start, a whole turn beside the same agent driven directly over its pipes,
 // and what a server holds with a hundred agents running. The agent is a small shell script that answers at once, so that the figures
 // are ours; HANG in a prompt is never answered.
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import readline from 'node:readline';
-import { bin, envOf, home, median } from '../lib.mjs';
+import { Peer, bin, envOf, home, median, rss } from '../lib.mjs';
 
 const ROUNDS = 40, AGENTS = 100;
 const script = `
@@ -23,32 +21,6 @@ while IFS= read -r l; do
     esac
     printf '{"jsonrpc":"2.0","id":%s,"result":%s}\\n' "$id" "$r"
 done`;
-
-/** A process that speaks JSON-RPC in lines; call() gives a result. */
-class Peer {
-    constructor(command, args, options) {
-        this.child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
-        this.exited = new Promise(done => this.child.on('exit', done));
-        this.waiting = new Map();
-        this.id = 0;
-        readline.createInterface({ input: this.child.stdout }).on('line', line => {
-            const m = JSON.parse(line);
-            this.waiting.get(m.id)?.(m);
-            this.waiting.delete(m.id);
-        });
-    }
-    async call(method, params) {
-        const id = this.id++, answer = new Promise(done => this.waiting.set(id, done));
-        this.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-        const m = await answer;
-        if (!m.result || m.result.isError) throw new Error(`${method}: ${JSON.stringify(m).slice(0, 300)}`);
-        return m.result;
-    }
-    end() {
-        this.child.stdin.end();
-        return this.exited;
-    }
-}
 
 const timed = async body => {
     const from = performance.now();
@@ -98,8 +70,6 @@ async function turns() {
     await s.end();
     return Object.fromEntries(Object.entries(figures).map(([k, v]) => [k, median(v)]));
 }
-
-const rss = pid => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 async function crowd() {
     const { s, tool } = await server(), idle = rss(s.child.pid);
