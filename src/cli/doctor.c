@@ -36,7 +36,13 @@ struct doctor {
 static void put_server(struct doctor *d, const struct visit *v)
 {
     const struct names *names = backend_names(v->backend);
-    struct row row = { .type = "server", .name = v->server->name, .state = "failed" };
+    struct row row = { .type = "server",
+                       .name = v->server->name,
+                       .state = "failed",
+                       .revision = backend_revision(v->backend) };
+
+    if (v->server->def->url.n)
+        row.route = backend_route(v->backend);
 
     if (v->failure.n) {
         row.detail = v->failure;
@@ -49,7 +55,6 @@ static void put_server(struct doctor *d, const struct visit *v)
         row.listed = true;
         row.tools = names ? names->n : 0;
         row.ms = v->took_ms;
-        row.detail = backend_modern(v->backend) ? STR("stateless protocol") : (struct str){ 0 };
         if (backend_inventory(v->backend))
             doctor_filters(&d->findings, v->server->def,
                            inventory_tools(backend_inventory(v->backend)));

@@ -4,10 +4,12 @@
 #define SYM_CLI_DOCTOR_H
 
 #include "cli/output.h"
+#include "mcp/client.h"
 #include "meta/catalog.h"
 #include "meta/toolset.h"
 
-/* One line of a section, or one event {"type","name","state","detail"[,"tools","ms"]}. */
+/* One line of a section, or one event {"type","name","state","detail"[,"tools","ms"]
+ * [,"revision"][,"addresses","dns_ms","connect_ms","tls_ms"]}. */
 struct row {
     const char *type; /* "workspace", "config", "package-manager", "plugin", ... */
     struct str name;
@@ -16,6 +18,8 @@ struct row {
     bool listed; /* a server that answered: the two below count */
     size_t tools;
     int64_t ms;
+    const char *revision;          /* NULL: nothing was agreed on */
+    const struct mcp_route *route; /* of a server with a URL; NULL: none */
 };
 
 struct findings {

@@ -22,6 +22,11 @@ static const struct {
     { "skipping ", "correct that file; nothing in it counts until then" },
     { "HTTP 401", "give the credentials in 'headers' of this server" },
     { "HTTP 403", "check the credentials in 'headers' of this server" },
+    { "could not resolve host", "check the host's name in 'url', and this machine's DNS" },
+    { "TLS: ", "check 'url'; an authority of your own goes into [mcp] ca-file" },
+    { "plain http is only", "" },
+    { "without an answer", "check 'url': there is a web server, but none of MCP" },
+    { "HTTP 404", "check the path in 'url'" },
     { "start failed at connect", "check 'url', and that the server runs" },
     { "would start itself", "remove this entry: symposium is not one of its own servers" },
     { "already has a server of this name",
@@ -108,6 +113,30 @@ static void put_heading(struct findings *f, const char *type)
                    out_paint(stdout, PAINT_OFF));
 }
 
+/* Step by step, as far as it got: a wrong name, a closed port and a wrong certificate want
+ * different things done. */
+static void put_route(struct buf *line, const struct mcp_route *r)
+{
+    if (r->addresses)
+        buf_addf(line, "; DNS: %zu address%s in %d ms", r->addresses,
+                 r->addresses == 1 ? "" : "es", r->resolve_ms);
+    if (r->connect_ms >= 0)
+        buf_addf(line, "; connected in %d ms", r->connect_ms);
+    if (r->tls_ms >= 0)
+        buf_addf(line, "; TLS in %d ms", r->tls_ms);
+}
+
+static void put_event_route(struct jw *w, const struct mcp_route *r)
+{
+    jw_kint(w, "addresses", (int64_t)r->addresses);
+    if (r->resolve_ms >= 0)
+        jw_kint(w, "dns_ms", r->resolve_ms);
+    if (r->connect_ms >= 0)
+        jw_kint(w, "connect_ms", r->connect_ms);
+    if (r->tls_ms >= 0)
+        jw_kint(w, "tls_ms", r->tls_ms);
+}
+
 static void put_for_people(struct findings *f, const struct row *row)
 {
     auto_buf line = BUF(64 << 10);
@@ -118,9 +147,12 @@ static void put_for_people(struct findings *f, const struct row *row)
         buf_addc(&line, ' ');
     buf_addz(&line, "  ");
     if (row->listed)
-        buf_addf(&line, "%zu tool%s in %lld ms%s", row->tools, row->tools == 1 ? "" : "s",
-                 (long long)row->ms, row->detail.n ? ", " : "");
+        buf_addf(&line, "%zu tool%s in %lld ms%s%s", row->tools, row->tools == 1 ? "" : "s",
+                 (long long)row->ms, row->revision ? ", revision " : "",
+                 row->revision ? row->revision : "");
     utf8_put_clean(&line, row->detail);
+    if (row->route)
+        put_route(&line, row->route);
     printf("  %s%-9s%s %s\n", out_paint(stdout, paint_of(row->state)), row->state,
            out_paint(stdout, PAINT_OFF), buf_z(&line));
 }
@@ -141,6 +173,10 @@ void findings_row(struct findings *f, const struct row *row)
         jw_kint(w, "tools", (int64_t)row->tools);
         jw_kint(w, "ms", row->ms);
     }
+    if (row->revision)
+        jw_kstrz(w, "revision", row->revision);
+    if (row->route)
+        put_event_route(w, row->route);
     jw_end(w);
 }
 

@@ -117,6 +117,10 @@ struct http_ops {
      * the close of the connection only: libcurl does not notice when it is cut off).
      */
     void (*on_done)(void *ctx, const struct error *why);
+    /* Optional; only with `once`: the request is about to be written. Milliseconds from the
+     * start until the connection stood, and until TLS stood on it; -1: it was there before, or
+     * there is no TLS. */
+    void (*on_connected)(void *ctx, int connect_ms, int tls_ms);
 };
 
 struct http_call;

@@ -38,6 +38,18 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockad
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
+/* A moment of a connection that was made for this call, from its start; libcurl says 0 where it
+ * never came. */
+static int moment_ms(const struct http_call *c, CURLINFO which)
+{
+    long made = 0;
+    curl_off_t us = 0;
+
+    c->curl->easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &made);
+    c->curl->easy_getinfo(c->easy, which, &us);
+    return made && us ? (int)(us / 1000) : -1;
+}
+
 /* Before each time that the request is written to a connection. */
 static int on_request(void *ctx, char *to, char *from, int to_port, int from_port)
 {
@@ -46,6 +58,9 @@ static int on_request(void *ctx, char *to, char *from, int to_port, int from_por
 
     (void)to, (void)from, (void)to_port, (void)from_port;
     c->sent = true;
+    if (!again && !c->dead && c->ops.on_connected)
+        c->ops.on_connected(c->ctx, moment_ms(c, CURLINFO_CONNECT_TIME_T),
+                            moment_ms(c, CURLINFO_APPCONNECT_TIME_T));
     if (again)
         error_set(&c->why, ERR_CLOSED, "the connection was lost before an answer came");
     return again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
@@ -276,6 +291,18 @@ static enum err_kind kind_of(CURLcode code)
     }
 }
 
+static bool is_of_tls(CURLcode code)
+{
+    static const CURLcode codes[] = { CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,
+                                      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
+                                      CURLE_SSL_CIPHER };
+
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (code == codes[i])
+            return true;
+    return false;
+}
+
 bool http_call_result(const struct http_call *c, CURLcode code, struct error *why)
 {
     if (code == CURLE_OK)
@@ -289,6 +316,6 @@ bool http_call_result(const struct http_call *c, CURLcode code, struct error *wh
                          c->max_header < CURL_LINE_MAX ? c->max_header : CURL_LINE_MAX);
     if (c->unpinned && kind_of(code) != ERR_TIMEOUT)
         return error_set(why, ERR_DENIED, "none of the vetted addresses could be connected to");
-    return error_set(why, kind_of(code), "%s",
+    return error_set(why, kind_of(code), "%s%s", is_of_tls(code) ? "TLS: " : "",
                      c->curl_why[0] ? c->curl_why : c->curl->easy_strerror(code));
 }

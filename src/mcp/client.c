@@ -245,6 +245,11 @@ pid_t mcp_client_pid(const struct mcp_client *c)
     return c->child ? child_pid(c->child) : 0;
 }
 
+const struct mcp_route *mcp_client_route(const struct mcp_client *c)
+{
+    return &c->route;
+}
+
 size_t mcp_client_inflight(const struct mcp_client *c)
 {
     return c->ncalls;

@@ -51,6 +51,13 @@ struct mcp_remote {
     const char *ca_file; /* PEM; NULL: the system's */
 };
 
+/* How a remote server is reached, as far as it got, for who looks for what is wrong. */
+struct mcp_route {
+    size_t addresses;       /* judged; 0: not known, as behind a proxy */
+    int resolve_ms;         /* -1: nothing was looked up */
+    int connect_ms, tls_ms; /* of the latest connection, from its start; -1: none, no TLS */
+};
+
 #define MCP_HTTP_REDIRECTS    3
 #define MCP_HTTP_RESUMES      5    /* attempts in a row to go on with a stream that was cut */
 #define MCP_HTTP_RETRY_MS     1000 /* before each, unless the server says otherwise */
@@ -91,6 +98,8 @@ bool mcp_client_modern(const struct mcp_client *c);
 /* JSON object text, "{}" when unknown. */
 struct str mcp_client_server_info(const struct mcp_client *c);
 pid_t mcp_client_pid(const struct mcp_client *c);
+/* Also in on_closed. All zero for a child. */
+const struct mcp_route *mcp_client_route(const struct mcp_client *c);
 
 /*
  * tools/list over all pages. `tools` is a JSON array text of the raw tool objects as the server

@@ -34,6 +34,7 @@ struct mcp_client {
     struct child *child; /* of transport_child */
     struct link *link;   /* of transport_http */
     const struct mcp_remote *remote;
+    struct mcp_route route;
     struct peer *peer;
     int64_t started_ms;
     struct timer *startup, *probe_wait, *soon, *relisten;

@@ -143,12 +143,20 @@ static void on_resolved(void *ctx, const struct netaddr *v, size_t n, const stru
     struct error e;
 
     t->resolve = NULL;
+    t->c->route.resolve_ms = (int)(clock_ms() - t->resolving_ms);
+    t->c->route.addresses = n;
     if (why)
         link_unreachable(t, why);
     else if (!mcp_place_vet(&t->place, t->c->remote, v, n, &e))
         link_unreachable(t, &e);
     else
         pump_soon(t);
+}
+
+static void look_up(struct link *t)
+{
+    t->resolving_ms = clock_ms();
+    t->resolve = resolve_start(t->c->loop, t->place.url.host, RESOLVE_MS, on_resolved, t);
 }
 
 /* A message that cannot become a request, because of what is in its headers. */
@@ -175,8 +183,7 @@ static void on_pump(void *ctx)
     while (c->link == t && (x = next_to_start(t))) {
         if (!mcp_place_is_vetted(&t->place)) {
             if (!t->resolve)
-                t->resolve =
-                    resolve_start(c->loop, t->place.url.host, RESOLVE_MS, on_resolved, t);
+                look_up(t);
             break;
         }
         if (t->sse && x->kind != EXCHANGE_STREAM && !x->redirects)
@@ -452,6 +459,7 @@ static bool start(struct mcp_client *c, struct error *e)
 
     t->c = c;
     c->link = t;
+    c->route = (struct mcp_route){ 0, -1, -1, -1 };
     t->pump = timer_new(c->loop, on_pump, t);
     t->sweep = timer_new(c->loop, on_sweep, t);
     t->end = timer_new(c->loop, on_end, t);

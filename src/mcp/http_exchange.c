@@ -236,6 +236,16 @@ static bool is_type(struct str type, const char *want)
     return str_icase_eq(str_trim(type), str_of(want));
 }
 
+static void on_connected(void *ctx, int connect_ms, int tls_ms)
+{
+    const struct exchange *x = ctx;
+
+    if (connect_ms < 0)
+        return;
+    x->t->c->route.connect_ms = connect_ms;
+    x->t->c->route.tls_ms = tls_ms;
+}
+
 static void on_headers(void *ctx, const struct http_head *h)
 {
     struct exchange *x = ctx;
@@ -515,4 +525,4 @@ static void on_done(void *ctx, const struct error *why)
     client_release(c);
 }
 
-static const struct http_ops http_ops = { on_headers, on_body, on_done };
+static const struct http_ops http_ops = { on_headers, on_body, on_done, on_connected };

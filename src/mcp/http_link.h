@@ -85,6 +85,7 @@ struct link {
     struct arena arena;
     struct place place;
     struct resolve *resolve;
+    int64_t resolving_ms; /* when that began */
     struct timer *pump, *sweep, *end;
     struct exchange *first; /* oldest first */
     char *session;

@@ -377,9 +377,16 @@ void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struc
     line(ctx, buf_str(&text));
 }
 
-bool backend_modern(const struct backend *b)
+const char *backend_revision(const struct backend *b)
 {
-    return b->client ? mcp_client_modern(b->client) : b->last_modern;
+    return b->client && mcp_client_ready(b->client)
+               ? mcp_rev_info(mcp_client_rev(b->client))->name
+               : NULL;
+}
+
+const struct mcp_route *backend_route(const struct backend *b)
+{
+    return b->client ? mcp_client_route(b->client) : &b->route;
 }
 
 struct str backend_installing(const struct backend *b)

@@ -74,7 +74,10 @@ struct inventory *backend_inventory(const struct backend *b);
  * reason for, and why it is not tried again in this session. */
 void backend_put_problems(const struct backend *b, void (*line)(void *ctx, struct str text),
                           void *ctx);
-bool backend_modern(const struct backend *b);
+/* The revision spoken; NULL while there is no connection. */
+const char *backend_revision(const struct backend *b);
+/* How it was reached the last time; of a server with a URL. */
+const struct mcp_route *backend_route(const struct backend *b);
 /* What is being installed for it now, for a person who waits; empty when nothing is. */
 struct str backend_installing(const struct backend *b);
 

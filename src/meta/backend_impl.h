@@ -39,6 +39,7 @@ struct backend {
 
     enum backend_state state;
     struct mcp_client *client;
+    struct mcp_route route; /* of the client before */
     struct inventory *inv;
     bool last_modern, cache_known;
     int attempts;

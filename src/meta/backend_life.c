@@ -125,6 +125,8 @@ void backend_drop_client(struct backend *b)
     b->client = NULL;
     b->listing = b->list_again = false;
     timer_clear(b->idle);
+    if (client)
+        b->route = *mcp_client_route(client);
     mcp_client_free(client);
 }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import http from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { run, scenario, sleep, slack, until } from './harness.mjs';
 import { everything, freePort, sdkServer } from './remote.mjs';
 
@@ -190,5 +191,47 @@ scenario('CL-1 MS-63: tools, call and exec reach a remote server', async place =
         assert.match(r[2].out, /two/);
     } finally {
         await server.kill();
+    }
+});
+
+scenario('MS-63 CL-1: doctor says of each server with a URL how far it got: DNS, connection, TLS, revision, time to list', async place => {
+    const cert = place.path('cert.pem'), key = place.path('key.pem');
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost',
+        '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'ignore' });
+    const servers = await Promise.all([sdkServer('v1'), sdkServer('v2', { REMOTE_CERT: cert, REMOTE_KEY: key })]);
+    const web = http.createServer((req, res) => res.end('hello')), silent = createServer(() => {});
+    for (const s of [web, silent]) await once(s.listen(0, '127.0.0.1'), 'listening');
+    const at = s => `127.0.0.1:${s.address().port}`;
+    try {
+        place.plugin('far', [
+            { name: 'old', url: servers[0].url }, { name: 'safe', url: servers[1].url }, { name: 'nowhere', url: 'https://no-such-host.invalid/mcp' },
+            { name: 'closed', url: `http://127.0.0.1:${await freePort()}/mcp` }, { name: 'web', url: `http://${at(web)}/` },
+            { name: 'plain', url: `https://${at(web)}/` }, { name: 'silent', url: `http://${at(silent)}/`, 'startup-timeout-secs': 2 },
+        ]);
+        const doctor = async () => {
+            const r = await run(place, ['doctor', '--json'], { ms: 60000 }), events = JSON.parse(r.out);
+            return { server: name => events.find(e => e.type === 'server' && e.name === name),
+                advice: name => events.find(e => e.type === 'problem' && e.text.startsWith(`${name}: `))?.advice };
+        };
+        const first = await doctor(), old = first.server('old');
+        assert.deepEqual([old.state, old.revision, old.addresses, old.tools > 0, old.ms >= 0, old.dns_ms >= 0, old.connect_ms >= 0, old.tls_ms],
+            ['ok', '2025-11-25', 1, true, true, true, true, undefined]);
+        const about = { safe: /authority of your own goes into \[mcp\] ca-file/, nowhere: /host's name in 'url'/, closed: /that the server runs/,
+            web: /a web server, but none of MCP/, plain: /check 'url'/, silent: /startup-timeout-secs/ };
+        for (const [name, advice] of Object.entries(about)) assert.match(first.advice(name), advice, name);
+        assert.match(first.server('safe').detail, /TLS: .*certificate/i);
+        assert.match(first.server('plain').detail, /TLS: /);
+        assert.equal(first.server('nowhere').addresses, 0);
+        assert.deepEqual([first.server('closed').addresses, first.server('closed').connect_ms], [1, undefined]);
+        assert.ok(first.server('silent').connect_ms >= 0, 'connected, and then nothing');
+        place.config({ mcp: { 'ca-file': cert } });
+        const safe = (await doctor()).server('safe');
+        assert.deepEqual([safe.state, safe.revision, safe.tls_ms >= safe.connect_ms], ['ok', '2026-07-28', true]);
+        const shown = (await run(place, ['doctor'], { ms: 60000 })).out;
+        assert.match(shown, /ok +safe +\d+ tools in \d+ ms, revision 2026-07-28; DNS: 1 address in \d+ ms; connected in \d+ ms; TLS in \d+ ms/);
+    } finally {
+        await Promise.all(servers.map(s => s.kill()));
+        for (const s of [web, silent]) s.close();
+        web.closeAllConnections();
     }
 });
