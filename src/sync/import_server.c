@@ -166,7 +166,8 @@ static bool read_args(struct reading *r, const char *key, yyjson_val *v)
     return read_list(r, key, v, true, &r->def->args);
 }
 
-static bool read_env(struct reading *r, const char *key, yyjson_val *v)
+static bool read_pairs(struct reading *r, const char *key, yyjson_val *v,
+                       struct key_values *ret)
 {
     if (!json_is_obj(v) || json_len(v) > ITEMS_MAX)
         return wrong(r, key, "an object of strings");
@@ -176,11 +177,50 @@ static bool read_env(struct reading *r, const char *key, yyjson_val *v)
         if (!json_is_str(it.val) && !json_is_num(it.val))
             return wrong(r, key, "an object of strings");
         if (!it.key.n || memchr(it.key.p, '=', it.key.n))
-            return wrong(r, key, "an object with names of variables");
+            return wrong(r, key, "an object with names of variables or headers");
         if (!import_expand(&value, r->a, r->agent, value, r->e))
             return false;
-        ARENA_PUSH(r->a, &r->def->env) = (struct key_value){ arena_str(r->a, it.key), value };
+        ARENA_PUSH(r->a, ret) = (struct key_value){ arena_str(r->a, it.key), value };
     }
+    return true;
+}
+
+static bool read_env(struct reading *r, const char *key, yyjson_val *v)
+{
+    return read_pairs(r, key, v, &r->def->env);
+}
+
+static bool read_headers(struct reading *r, const char *key, yyjson_val *v)
+{
+    return json_is_null(v) || read_pairs(r, key, v, &r->def->headers);
+}
+
+/* Codex: the variables that hold the values. */
+static bool read_env_headers(struct reading *r, const char *key, yyjson_val *v)
+{
+    size_t first = r->def->headers.n;
+
+    if (!read_pairs(r, key, v, &r->def->headers))
+        return false;
+    for (size_t i = first; i < r->def->headers.n; i++) {
+        struct str *value = &r->def->headers.v[i].value;
+
+        if (!is_name(*value))
+            return wrong(r, key, "an object of names of variables");
+        *value = str_of(arena_printf(r->a, "${%.*s}", STR_F(*value)));
+    }
+    return true;
+}
+
+static bool read_bearer(struct reading *r, const char *key, yyjson_val *v)
+{
+    struct str name = json_str(v);
+
+    if (!is_name(name))
+        return wrong(r, key, "the name of a variable");
+    ARENA_PUSH(r->a, &r->def->headers) =
+        (struct key_value){ STR("Authorization"),
+                            str_of(arena_printf(r->a, "Bearer ${%.*s}", STR_F(name))) };
     return true;
 }
 
@@ -200,22 +240,31 @@ static bool read_cwd(struct reading *r, const char *key, yyjson_val *v)
 
 static bool read_type(struct reading *r, const char *key, yyjson_val *v)
 {
+    static const char *const remote[] = { "http", "streamable-http", "streamable_http",
+                                          "streamableHttp", "remote" };
     struct str text = json_str(v);
 
     if (str_is(text, "stdio") || str_is(text, "local"))
         return true;
     if (str_is(text, "builtin") || str_is(text, "platform") || str_is(text, "frontend"))
         return error_set(r->e, ERR_DENIED, "it is a part of %s", r->agent->title);
-    return error_set(r->e, ERR_DENIED,
-                     "it is a remote server ('%s'): write it into a plugin, with 'url'", key);
+    if (str_is(text, "sse")) {
+        r->def->transport = TRANSPORT_SSE;
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(remote); i++)
+        if (str_is(text, remote[i]))
+            return true;
+    return error_set(r->e, ERR_INVALID, "its '%s' is neither stdio nor http nor sse", key);
 }
 
 static bool read_url(struct reading *r, const char *key, yyjson_val *v)
 {
-    (void)key;
-    return json_is_null(v) ||
-           error_set(r->e, ERR_DENIED,
-                     "it is a remote server: write it into a plugin, with 'url'");
+    if (json_is_null(v))
+        return true;
+    if (!json_str(v).n)
+        return wrong(r, key, "a URL");
+    return import_expand(&r->def->url, r->a, r->agent, json_str(v), r->e);
 }
 
 static bool read_enabled(struct reading *r, const char *key, yyjson_val *v)
@@ -276,12 +325,12 @@ static bool skip(struct reading *r, const char *key, yyjson_val *v)
     return true;
 }
 
-/* Only an empty one loses nothing. */
+/* Only an empty one, or one that is off, loses nothing. */
 static bool read_empty(struct reading *r, const char *key, yyjson_val *v)
 {
-    bool list = json_is_arr(v) || json_is_obj(v);
+    bool list = json_is_arr(v) || json_is_obj(v), off = json_is_bool(v) && !json_is_true(v);
 
-    return json_is_null(v) || (list && json_len(v) == 0) ||
+    return json_is_null(v) || off || (list && json_len(v) == 0) ||
            error_set(r->e, ERR_INVALID, "a plugin has no place for its '%s'", key);
 }
 
@@ -317,7 +366,11 @@ static const struct member {
     { "excludeTools", read_no_tools },
     { "env_keys", read_empty },
     { "env_vars", read_empty },
-    { "headers", read_empty },
+    { "oauth", read_empty },
+    { "headers", read_headers },
+    { "http_headers", read_headers },
+    { "env_http_headers", read_env_headers },
+    { "bearer_token_env_var", read_bearer },
     { "autoApprove", skip },
     { "alwaysAllow", skip },
     { "trust", skip },
@@ -340,8 +393,7 @@ static bool read_member(struct reading *r, struct str key, yyjson_val *v)
 /* Whether it must stay at all comes before what is odd about it. */
 static bool read_first(struct reading *r, yyjson_val *entry)
 {
-    static const char *const keys[] = { "enabled",   "disabled", "url", "httpUrl",
-                                        "serverUrl", "uri",      "type" };
+    static const char *const keys[] = { "enabled", "disabled", "type" };
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         yyjson_val *v = json_get(entry, keys[i]);
@@ -349,6 +401,20 @@ static bool read_first(struct reading *r, yyjson_val *entry)
         if (v && !read_member(r, str_of(keys[i]), v))
             return false;
     }
+    return true;
+}
+
+/* What a manifest would refuse (MS-10). */
+static bool check_way(struct server_def *def, struct error *e)
+{
+    if (!def->command.n && !def->url.n)
+        return error_set(e, ERR_INVALID, "it has neither a command nor a URL");
+    if (def->url.n && (def->command.n || def->args.n || def->env.n || def->cwd.n))
+        return error_set(e, ERR_INVALID, "it has a URL, and what only a program has");
+    if (def->headers.n && !def->url.n)
+        return error_set(e, ERR_INVALID, "it has headers, and no URL");
+    if (def->url.n && def->transport != TRANSPORT_SSE)
+        def->transport = TRANSPORT_HTTP;
     return true;
 }
 
@@ -368,8 +434,8 @@ bool import_server_read(struct server_def *ret, struct arena *a, const struct ag
         if (!read_member(&r, it.key, it.val))
             return false;
     }
-    if (!ret->command.n)
-        return error_set(e, ERR_INVALID, "it has no command");
+    if (!check_way(ret, e))
+        return false;
     if (ret->has_enabled_tools && ret->disabled_tools.n)
         return error_set(e, ERR_INVALID, "it both allows and forbids tools");
     return true;
@@ -410,6 +476,26 @@ static bool is_literal(struct str value)
     return value.n >= SECRET_MIN && !str_starts(value, STR("${"));
 }
 
+/* The value of a header: "Bearer ${TOKEN}" holds none. */
+static bool is_secret_header(const struct key_value *h)
+{
+    return str_find(h->value, STR("${")) == SIZE_MAX && h->value.n >= SECRET_MIN &&
+           (has_word(h->key) || looks_secret(h->value));
+}
+
+/* "?api_key=..." */
+static bool has_secret_query(struct str url)
+{
+    size_t at = str_find_char(url, '?');
+    struct str rest = at == SIZE_MAX ? STR("") : str_from(url, at + 1), pair, name, value;
+
+    while (str_next(&rest, '&', &pair))
+        if (str_cut(pair, '=', &name, &value) && is_literal(value) &&
+            (has_word(name) || looks_secret(value)))
+            return true;
+    return false;
+}
+
 /* postgres://user:password@host */
 static bool has_password(struct str value)
 {
@@ -436,6 +522,11 @@ const char *import_server_secret(struct arena *a, const struct server_def *def)
     for (size_t i = 0; i < def->env.n; i++)
         if (is_secret(def->env.v[i].key, def->env.v[i].value))
             return arena_printf(a, "variable '%.*s'", STR_F(def->env.v[i].key));
+    for (size_t i = 0; i < def->headers.n; i++)
+        if (is_secret_header(&def->headers.v[i]))
+            return arena_printf(a, "header '%.*s'", STR_F(def->headers.v[i].key));
+    if (has_password(def->url) || has_secret_query(def->url))
+        return "its URL";
     for (size_t i = 0; i < def->args.n; i++) {
         struct str arg = def->args.v[i], name = { 0 }, value = arg;
 
@@ -471,22 +562,33 @@ static void put_toml_str(struct buf *out, const char *key, struct str value)
     buf_addc(out, '\n');
 }
 
+static void put_toml_pairs(struct buf *out, const char *key, const struct key_values *l)
+{
+    buf_addf(out, "%s = { ", key);
+    for (size_t i = 0; i < l->n; i++) {
+        buf_addz(out, i ? ", " : "");
+        toml_put_key(out, l->v[i].key);
+        buf_addz(out, " = ");
+        toml_put_str(out, l->v[i].value);
+    }
+    buf_addz(out, " }\n");
+}
+
 void import_put_toml(struct buf *out, const struct server_def *def)
 {
     put_toml_str(out, "name", def->name);
-    put_toml_str(out, "command", def->command);
+    if (def->url.n)
+        put_toml_str(out, "url", def->url);
+    else
+        put_toml_str(out, "command", def->command);
+    if (def->transport == TRANSPORT_SSE)
+        put_toml_str(out, "transport", STR("sse"));
+    if (def->headers.n)
+        put_toml_pairs(out, "headers", &def->headers);
     if (def->args.n)
         put_toml_list(out, "args", &def->args);
-    if (def->env.n) {
-        buf_addz(out, "env = { ");
-        for (size_t i = 0; i < def->env.n; i++) {
-            buf_addz(out, i ? ", " : "");
-            toml_put_key(out, def->env.v[i].key);
-            buf_addz(out, " = ");
-            toml_put_str(out, def->env.v[i].value);
-        }
-        buf_addz(out, " }\n");
-    }
+    if (def->env.n)
+        put_toml_pairs(out, "env", &def->env);
     if (def->cwd.n)
         put_toml_str(out, "cwd", def->cwd);
     if (def->startup_timeout_secs)
@@ -497,6 +599,17 @@ void import_put_toml(struct buf *out, const struct server_def *def)
         put_toml_list(out, "enabled-tools", &def->enabled_tools);
     if (def->disabled_tools.n)
         put_toml_list(out, "disabled-tools", &def->disabled_tools);
+}
+
+static void put_json_pairs(struct jw *w, const char *key, const struct key_values *l)
+{
+    jw_key(w, key);
+    jw_obj(w);
+    for (size_t i = 0; i < l->n; i++) {
+        jw_key_s(w, l->v[i].key);
+        jw_str(w, l->v[i].value);
+    }
+    jw_end(w);
 }
 
 /* What two entries have to have in common to be one server; of timeouts the first one's
@@ -511,14 +624,10 @@ void import_put_json(struct buf *out, const struct server_def *def)
             : def->builtin.n ? def->builtin
                              : def->installation);
     jw_kstr(&w, "url", def->url);
+    jw_kbool(&w, "sse", def->transport == TRANSPORT_SSE);
+    put_json_pairs(&w, "headers", &def->headers);
     strs_put(&w, "args", &def->args);
-    jw_key(&w, "env");
-    jw_obj(&w);
-    for (size_t i = 0; i < def->env.n; i++) {
-        jw_key_s(&w, def->env.v[i].key);
-        jw_str(&w, def->env.v[i].value);
-    }
-    jw_end(&w);
+    put_json_pairs(&w, "env", &def->env);
     jw_kstr(&w, "cwd", def->cwd);
     jw_kbool(&w, "all", !def->has_enabled_tools);
     strs_put(&w, "enabled", &def->enabled_tools);

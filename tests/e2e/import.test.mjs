@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { basic, scenario } from './harness.mjs';
+import { freePort, sdkServer } from './remote.mjs';
 import { configure, events, files as all, symposium, terminal } from './agents.mjs';
 
 const plugin = 'symposium/plugins/imported/SYMPOSIUM.toml';
@@ -18,7 +19,7 @@ function scattered(place) {
     configure(place);
     const of = Object.fromEntries(['claude', 'goose', 'project'].map(n => [n, entry(place.peer(`${n}-srv`, basic()))]));
     place.write('home/.claude.json', json({ 'claude-srv': of.claude, off: { command: 'x', disabled: true },
-        web: { type: 'http', url: 'https://mcp.example' } }, { numStartups: 3 }));
+        web: { type: 'ws', url: 'wss://mcp.example' } }, { numStartups: 3 }));
     place.write('home/.config/goose/config.yaml', `# goose\nGOOSE_MODEL: m\nextensions:\n  goose-srv:   # mine\n    type: stdio\n    enabled: true\n`
         + `    cmd: ${of.goose.command}\n    args: [${of.goose.args.join(', ')}]\n  developer:\n    type: builtin\n    enabled: true\n`);
     place.write('work/.mcp.json', json({ 'project-srv': of.project }));
@@ -34,7 +35,7 @@ scenario('SY-22: --dry-run and a run without consent show what would move and ch
     const shown = await symposium(place, ['import', '--dry-run']);
     assert.match(shown.out, /claude-srv/);
     assert.match(shown.out, /stays: it is disabled/);
-    assert.match(shown.out, /stays: it is a remote server/);
+    assert.match(shown.out, /stays: its 'type' is neither stdio nor http nor sse/);
     const plain = await symposium(place, ['import']);
     assert.equal(plain.code, 1);
     assert.match(plain.err, /symposium import --yes/);
@@ -178,4 +179,25 @@ scenario('SY-22: odd names, layouts and a link all come back', async place => {
     assert.equal(tools.code, 0, tools.err);
     assert.equal((await symposium(place, ['import', '--undo'])).code, 0);
     assert.deepEqual(files(place), before);
+});
+
+scenario('SY-22 MS-63: servers with a URL move too, with their headers; one that nobody answers for stays', async place => {
+    configure(place);
+    const server = await sdkServer('v2', { REMOTE_TOKEN: place.canary });
+    try {
+        const claude = { mcpServers: { far: { type: 'http', url: server.url, headers: { Authorization: 'Bearer ${E2E_API_TOKEN}' } },
+            gone: { type: 'http', url: `http://127.0.0.1:${await freePort()}/mcp` } } };
+        place.write('home/.claude.json', JSON.stringify(claude));
+        place.write('home/.codex/config.toml', `[mcp_servers.far]\nurl = "${server.url}"\nbearer_token_env_var = "E2E_API_TOKEN"\n`);
+        const before = files(place), r = await events(place, ['import', '--yes']);
+        assert.match(r.of('import-entry').find(e => e.name === 'gone').reason, /it does not start: .*127\.0\.0\.1/);
+        assert.equal(r.of('import-entry').filter(e => e.name === 'far' && e.state === 'moves').length, 2, 'one server, in two files');
+        assert.equal(place.read(plugin).match(/name = "far"/g).length, 1);
+        assert.ok(!place.read(plugin).includes(place.canary));
+        assert.match((await symposium(place, ['call', 'far.echo', 'text=moved'])).out, /moved/);
+        assert.equal((await symposium(place, ['import', '--undo'])).code, 0);
+        assert.deepEqual(files(place), before);
+    } finally {
+        await server.kill();
+    }
 });

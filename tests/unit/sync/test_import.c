@@ -219,14 +219,15 @@ static void import_and_undo_leave_every_file_as_it_was(void **state)
     for (int round = 0; round < 2; round++) {
         scan(d);
         assert_int_equal(d->im.problems.n, 0);
-        assert_int_equal(import_moving(&d->im), 19);
+        assert_int_equal(import_moving(&d->im), 20);
         move(d);
         say(d);
         assert_false(d->report.failed);
         for (size_t i = 0; i + 2 < ARRAY_LEN(files); i++) /* each of the agents' was changed */
             assert_string_not_equal(content(d, files[i].path), files[i].text);
         assert_has(content(d, "home/.claude.json"), "\"symposium\"");
-        assert_has(content(d, "home/.claude.json"), "https://x.example");
+        assert_has(content(d, "cfg/plugins/imported/SYMPOSIUM.toml"),
+                   "url = \"https://x.example\"");
         assert_lacks(content(d, "home/.claude.json"), "gh-mcp");
         assert_lacks(content(d, "home/.config/goose/config.yaml"), "gs-mcp");
         assert_has(content(d, "home/.config/goose/config.yaml"), "developer:");
@@ -466,7 +467,7 @@ static void killed_at_any_moment_nothing_is_lost(void **state)
             assert_true(strstr(files[k].text, "command") == NULL || strstr(now, "command"));
         }
         scan(d);
-        assert_int_equal(import_moving(&d->im), 19);
+        assert_int_equal(import_moving(&d->im), 20);
         (void)e;
         desk_free(d);
     }

@@ -56,6 +56,37 @@ static void entries_become_servers_of_a_plugin(void **state)
         { "cline",
           "{\"command\":\"x\",\"disabled\":false,\"autoApprove\":[\"a\"],\"timeout\":60}",
           "command = \"x\"\ntool-call-timeout-secs = 60\n" },
+        { "claude",
+          "{\"type\":\"http\",\"url\":\"https://x.example/"
+          "mcp\",\"headers\":{\"Authorization\":\"Bearer "
+          "${T}\"}}",
+          "url = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${T}\" }\n" },
+        { "claude", "{\"type\":\"sse\",\"url\":\"https://x.example/sse\"}",
+          "url = \"https://x.example/sse\"\ntransport = \"sse\"\n" },
+        { "gemini",
+          "{\"httpUrl\":\"https://x.example\",\"headers\":{\"X\":\"$K\"},\"trust\":true}",
+          "url = \"https://x.example\"\nheaders = { X = \"${K}\" }\n" },
+        { "codex",
+          "{\"url\":\"https://"
+          "x.example\",\"bearer_token_env_var\":\"T\",\"http_headers\":{\"R\":"
+          "\"eu\"},\"env_http_headers\":{\"K\":\"V\"}}",
+          "url = \"https://x.example\"\nheaders = { Authorization = \"Bearer ${T}\", R = "
+          "\"eu\", K "
+          "= \"${V}\" }\n" },
+        { "opencode",
+          "{\"type\":\"remote\",\"url\":\"https://x.example\",\"enabled\":true,\"oauth\":false,"
+          "\"headers\":{\"A\":\"{env:A}\"}}",
+          "url = \"https://x.example\"\nheaders = { A = \"${A}\" }\n" },
+        { "goose",
+          "{\"name\":\"x\",\"type\":\"streamable_http\",\"uri\":\"https://"
+          "x.example\",\"envs\":{},"
+          "\"env_keys\":[],\"headers\":{},\"enabled\":true,\"timeout\":300}",
+          "url = \"https://x.example\"\ntool-call-timeout-secs = 300\n" },
+        { "cline",
+          "{\"type\":\"streamableHttp\",\"url\":\"https://x.example\",\"disabled\":false}",
+          "url = \"https://x.example\"\n" },
+        { "vscode", "{\"type\":\"http\",\"url\":\"https://${env:HOST}/mcp\"}",
+          "url = \"https://${HOST}/mcp\"\n" },
     };
 
     (void)state;
@@ -83,8 +114,21 @@ static void what_a_plugin_cannot_say_stays(void **state)
         { "claude", "{\"command\":\"x\",\"disabled\":true}", "disabled" },
         { "opencode", "{\"type\":\"local\",\"command\":[\"x\"],\"enabled\":false}",
           "disabled" },
-        { "claude", "{\"type\":\"http\",\"url\":\"https://x\"}", "remote" },
-        { "gemini", "{\"httpUrl\":\"https://x\",\"oauth\":{}}", "remote" },
+        { "claude", "{\"type\":\"ws\",\"url\":\"wss://x\"}", "neither stdio nor http nor sse" },
+        { "gemini", "{\"httpUrl\":\"https://x\",\"oauth\":{\"clientId\":\"a\"}}",
+          "no place for its 'oauth'" },
+        { "vscode",
+          "{\"type\":\"http\",\"url\":\"https://x\",\"headers\":{\"A\":\"${input:t}\"}}",
+          "asks for input" },
+        { "claude", "{\"url\":\"https://x\",\"command\":\"x\"}", "what only a program has" },
+        { "claude", "{\"url\":\"https://x\",\"env\":{\"A\":\"b\"}}",
+          "what only a program has" },
+        { "claude", "{\"command\":\"x\",\"headers\":{\"A\":\"b\"}}", "headers, and no URL" },
+        { "claude", "{\"url\":7}", "'url' is not a URL" },
+        { "codex", "{\"url\":\"https://x\",\"bearer_token_env_var\":\"a b\"}",
+          "name of a variable" },
+        { "codex", "{\"url\":\"https://x\",\"env_http_headers\":{\"A\":\"b c\"}}",
+          "names of variables" },
         { "goose", "{\"type\":\"builtin\",\"name\":\"developer\",\"enabled\":true}",
           "a part of Goose" },
         { "vscode", "{\"command\":\"x\",\"args\":[\"${input:token}\"]}", "asks for input" },
@@ -99,7 +143,7 @@ static void what_a_plugin_cannot_say_stays(void **state)
         { "claude", "{\"command\":\"${P}/x\"}", "variable in its name" },
         { "claude", "{\"command\":\"x\",\"cwd\":\"${P}\"}", "'cwd' has a variable" },
         { "claude", "{\"command\":\"\"}", "not a command" },
-        { "claude", "{\"args\":[]}", "no command" },
+        { "claude", "{\"args\":[]}", "neither a command nor a URL" },
         { "claude", "{\"command\":\"x\",\"args\":\"y\"}", "'args' is not a list" },
         { "claude", "{\"command\":\"x\",\"env\":{\"A=B\":\"c\"}}", "names of variables" },
         { "claude", "{\"command\":\"x\",\"env\":{\"A\":[]}}", "object of strings" },
@@ -138,6 +182,13 @@ static void literal_secrets_are_seen(void **state)
         { "{\"command\":\"x\",\"args\":[\"postgres://u:pass@h/db\"]}", "argument 1" },
         { "{\"command\":\"x\",\"args\":[\"postgres://u:${P}@h/db\"]}", NULL },
         { "{\"command\":\"x\",\"args\":[\"-y\",\"@scope/server\"]}", NULL },
+        { "{\"url\":\"https://x\",\"headers\":{\"Authorization\":\"Bearer abcdef\"}}",
+          "header 'Authorization'" },
+        { "{\"url\":\"https://x\",\"headers\":{\"Authorization\":\"Bearer ${T}\"}}", NULL },
+        { "{\"url\":\"https://x\",\"headers\":{\"X-Region\":\"europe-1\"}}", NULL },
+        { "{\"url\":\"https://x/?api_key=abcdef\"}", "its URL" },
+        { "{\"url\":\"https://x/?a=b&api_key=${K}\"}", NULL },
+        { "{\"url\":\"https://u:pass@x/\"}", "its URL" },
     };
 
     (void)state;
