@@ -141,7 +141,7 @@ void sse_feed(struct sse *s, struct str rest, sse_fn on_event, void *ctx)
             return;
         }
         s->after_cr = rest.p[n] == '\r';
-        if (s->line.n || s->line.over) {
+        if (s->line.n || s->line.over || n > s->line.max) { /* too long in one piece too */
             keep(s, str_upto(rest, n));
             more = end_of_line(s, buf_str(&s->line), on_event, ctx);
         } else {
