@@ -157,6 +157,39 @@ for (const kind of ['v1', 'v2', 'v2-modern'])
         }
     });
 
+const stdio = peer => ({ command: peer.command, args: peer.args });
+
+scenario('AG-26: servers of both eras, and one that dies in a call: the model is told, the run goes on without it', async place => {
+    const wire = APIS.responses, eras = ['legacy', 'dual', 'modern'];
+    const peers = Object.fromEntries(eras.map(era => [era, stdio(place.peer(era, basic({ era, calls: { echo: [{ echo: true }] } })))]));
+    peers.frail = stdio(place.peer('frail', basic({ calls: { echo: [{ stderr: 'broken\n' }, { exit: 3 }] } })));
+    const call = (server, n) => ({ id: `${server}${n}`, name: `${server}__echo`, args: { text: `to ${server}` } });
+    const p = await provider((q, n) => ({ body: n < 3 ? wire.call([...eras, 'frail'].map(e => call(e, n))) : wire.say('done') }));
+    const s = await serve(place, p.url, { more: yaml(peers) });
+    assert.equal((await wait(s, await spawn(s), 60000)).agents[0].result, 'done');
+    for (const results of [wire.results(p.seen[1].body), wire.results(p.seen[2].body).slice(4)]) {
+        eras.forEach((era, i) => assert.match(results[i], new RegExp(`to ${era}`)));
+        assert.match(results[3], /"isError":true/);
+    }
+    assert.match(wire.results(p.seen[1].body)[3], /exit|status 3/);
+    assert.equal(place.starts('frail'), 1);
+});
+
+scenario('AG-26: a server that offers too much, or starts too slowly, ends the run with its name', { skip: process.env.TEST_SLOW ? false : 'takes 15 s: with --slow' }, async place => {
+    const p = await provider(() => ({ body: APIS.responses.say('never') }));
+    const failure = async script => {
+        const s = await serve(place, p.url, { more: yaml({ own: stdio(place.peer('own', basic(script))) }) });
+        const { error, total_elapsed_ms } = (await wait(s, await spawn(s), 60000)).agents[0];
+        assert.equal(error.kind, 'child_mcp_startup_error', JSON.stringify(error));
+        return { message: error.message, ms: total_elapsed_ms };
+    };
+    const many = await failure({ tools: undefined, generate: { count: 257, page: 100, tool: '{"name":"t$I","inputSchema":{"type":"object"}}' } });
+    assert.match(many.message, /own.*more than 256 tools/);
+    const slow = await failure({ on: { initialize: [{ sleep: 600000 }], 'server/discover': [{ sleep: 600000 }] } });
+    assert.match(slow.message, /own.*timed out after 15 s/);
+    assert.ok(slow.ms >= 14900 && slow.ms < 15000 + 2000 * slack, `${slow.ms}`);
+});
+
 scenario('AG-26: the provider\'s credential is no value for a server, and a server that does not start is named', async place => {
     const p = await provider(() => ({ body: APIS.responses.say('never') }));
     const s = await serve(place, p.url, { more: yaml({ thief: { command: '/bin/true', env: { KEY: '${WORKER_KEY}' } } }) });
