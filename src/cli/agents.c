@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "cli/command.h"
+#include "plugins/workspace.h"
 #include "pm/resolving.h"
 
 struct world {
@@ -35,6 +36,8 @@ int cmd_agents(struct arena *a, const struct args *args)
     struct agents_opts o = { .workspace = world.workspace,
                              .config = config,
                              .active = &active };
+    struct watch_list watch = { 0 };
+    struct workspace place;
     struct dirs dirs;
     struct error e;
 
@@ -43,6 +46,8 @@ int cmd_agents(struct arena *a, const struct args *args)
     world.dirs = o.dirs = &dirs;
     o.self = path_real(a, "/proc/self/exe", NULL);
     config_load(config, &dirs, a);
+    if (workspace_find(&place, world.workspace, a, &watch, &e))
+        o.root = place.root;
     for (size_t i = 0; i < config->warnings.n; i++)
         log_warn("%.*s", STR_F(config->warnings.v[i]));
     return agents_run(&o);

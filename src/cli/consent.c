@@ -12,6 +12,7 @@
 #include "plugins/predicate.h"
 #include "plugins/registry.h"
 #include "plugins/skill_search.h"
+#include "servers/agents/roster.h"
 
 #define LINE_MAX_BYTES ((size_t)2000) /* of one command shown; more is cut, visibly */
 
@@ -74,6 +75,57 @@ void consent_add_packages(struct consent *c, struct arena *a, const struct resol
             plugin_runs_programs(st->plugin))
             ARENA_PUSH(a, &c->plugins) = st->plugin;
     }
+}
+
+/* An agent's definition as a plugin: what it starts, and where its credential goes. */
+static const struct plugin *of_agent(struct arena *a, const struct agent_def *d)
+{
+    struct plugin *p = ARENA_NEW(a, struct plugin);
+
+    p->name = d->name;
+    p->manifest_path = str_of(d->file);
+    p->manifest_sha256 = d->sha256;
+    for (size_t i = 0; i < d->servers.n; i++) {
+        const struct agent_server *s = &d->servers.v[i];
+
+        if (!s->active)
+            ARENA_PUSH(a, &p->servers) = (struct server_def){ .name = s->name,
+                                                              .command = s->command,
+                                                              .builtin = s->builtin,
+                                                              .url = s->url,
+                                                              .args = s->args,
+                                                              .env = s->env,
+                                                              .headers = s->headers };
+    }
+    if (d->own_credential) {
+        struct server_def model = { .name = STR("of the model"), .url = d->base_url };
+
+        ARENA_PUSH(a, &model.headers) =
+            (struct key_value){ STR("credential"),
+                                str_of(arena_printf(a, "${%.*s}", STR_F(d->env_key))) };
+        ARENA_PUSH(a, &p->servers) = model;
+    }
+    return p;
+}
+
+static void add_agents(struct consent *c, struct arena *a, const char *dir)
+{
+    const struct agent_settings settings = { &c->config.agent_models,
+                                             !c->config.agents_builtin_servers };
+    struct roster agents;
+
+    if (!roster_load(&agents, a, dir, &(struct roster_opts){ .settings = &settings }, NULL))
+        return;
+    for (size_t i = 0; i < agents.n; i++)
+        if (agent_asks(&agents.v[i]))
+            ARENA_PUSH(a, &c->plugins) = of_agent(a, &agents.v[i]);
+}
+
+void consent_add_agents(struct consent *c, struct arena *a, const char *start_dir)
+{
+    add_agents(c, a, arena_z(a, c->workspace.root));
+    if (!str_is(c->workspace.root, path_real(a, start_dir, NULL)))
+        add_agents(c, a, start_dir);
 }
 
 struct str consent_place(const struct plugin *p)
@@ -185,6 +237,8 @@ static void add_server(struct arena *a, struct strs *ret, const struct server_de
     add_line(a, ret, &line);
     for (size_t i = 0; i < s->env.n; i++)
         add_named(a, ret, "  with", s->env.v[i].key, s->env.v[i].value);
+    for (size_t i = 0; i < s->headers.n; i++)
+        add_named(a, ret, "  with", s->headers.v[i].key, s->headers.v[i].value);
     add_gate(a, ret, s->gate.v, s->gate.n);
 }
 

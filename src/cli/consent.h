@@ -10,8 +10,8 @@
 
 #include "plugins/enablement.h"
 
-/* A workspace with those of its manifests, and of packages that lie in it, that would run a
- * program. Memory: the arena's. */
+/* A workspace with those of its manifests, of packages that lie in it, and of its subagents,
+ * that would run a program. Memory: the arena's. */
 struct consent {
     struct workspace workspace;
     struct config config;
@@ -24,6 +24,8 @@ bool consent_find(struct consent *ret, struct arena *a, const struct dirs *dirs,
                   const char *start_dir, struct error *e);
 /* Adds the packages of the resolution that enablement_asks() about; they stay its own. */
 void consent_add_packages(struct consent *c, struct arena *a, const struct resolution *res);
+/* Adds the subagents of the workspace and of `start_dir` in it that need consent (AG-28). */
+void consent_add_agents(struct consent *c, struct arena *a, const char *start_dir);
 /* What a person sees of it: its manifest, of a package its directory. */
 struct str consent_place(const struct plugin *p);
 bool consent_given(const struct consent *c, const struct plugin *p);

@@ -89,7 +89,7 @@ static int give(struct arena *a, const struct args *args, const struct dirs *dir
 static int nothing_to_do(struct arena *a, const struct consent *c)
 {
     if (!c->plugins.n)
-        say("No manifest of this workspace runs a program:", c);
+        say("Nothing in this workspace runs a program:", c);
     else if (c->config.trust_workspace_always)
         say("Trusted by [plugins] trust-workspace:", c);
     else
@@ -121,6 +121,7 @@ static void begin(struct errand *e, void *ctx)
         errand_end(e, cli_fail(EXIT_FAILED, "%s", why.msg));
         return;
     }
+    consent_add_agents(&t->consent, e->a, e->start_dir);
     if (args_has(e->args, "--remove")) {
         errand_end(e, EXIT_OK);
         return;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { alive, basic, bin, node, npm, scenario, slack, sleep, until } from './harness.mjs';
 import { model } from '../peers/model.mjs';
-import { APIS, SECRET, definition, provider, refused, serve, spawn, structured, wait } from './provider.mjs';
+import { APIS, SECRET, definition, provider, refused, serve, serveTrusted, spawn, structured, wait } from './provider.mjs';
 import { MODES, connect } from './sdk.mjs';
 
 const slow = process.env.TEST_SLOW ? false : 'takes minutes: with --slow';
@@ -37,6 +37,7 @@ for (const mode of MODES)
     scenario(`AG-5 AG-6 AG-7 AG-8 SV-10: the official client ${mode} hands a task on, adds to it and waits`, async place => {
         const p = await provider((q, n) => ({ body: APIS.responses.say(`answer ${n}`) }));
         place.write('work/.agents/agents/worker.md', definition(p.url));
+        place.config({ plugins: { 'trust-workspace': 'always' } });
         const client = await connect(mode, { command: bin, args: ['agents', place.workspace], env: { ...place.env(), WORKER_KEY: SECRET }, cwd: place.workspace });
         try {
             const { tools } = await client.listTools();

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { alive, basic, run, scenario, slack, sleep, until } from './harness.mjs';
-import { APIS, SECRET, definition, provider, refused, serve, spawn, structured, wait } from './provider.mjs';
+import { APIS, SECRET, definition, provider, refused, serve, serveTrusted, spawn, structured, wait } from './provider.mjs';
 import { sdkServer } from './remote.mjs';
 
 for (const [api, wire] of Object.entries(APIS)) {
@@ -149,7 +149,7 @@ for (const kind of ['v1', 'v2', 'v2-modern'])
         try {
             const p = await provider((q, n) => ({ body: n === 1 ? wire.call([{ id: 'c', name: 'far__echo', args: { text: 'from afar' } }]) : wire.say('said') }));
             place.write('work/.agents/agents/worker.md', definition(p.url, 'responses', yaml({ far: { type: 'http', url: remote.url, headers: { Authorization: 'Bearer ${FAR_TOKEN}' } } })));
-            const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET, FAR_TOKEN: 'of-the-server' } });
+            const s = await serveTrusted(place, { WORKER_KEY: SECRET, FAR_TOKEN: 'of-the-server' });
             assert.equal((await wait(s, await spawn(s))).agents[0].result, 'said', JSON.stringify(remote.lines));
             assert.match(wire.results(p.seen[1].body)[0], /from afar/);
         } finally {
@@ -231,6 +231,33 @@ scenario('AG-17 AG-18: who waits with a token sees what an agent does, by allowe
     assert.doesNotMatch(JSON.stringify(told), /secret|alpha/);
 });
 
+scenario('AG-28 PL-32: what an agent of the workspace would run, or send, takes consent for its very text; given, it counts at once', async place => {
+    const p = await provider(() => ({ body: APIS.responses.say('did it') }));
+    const free = definition(p.url, 'chat-completions').replace('worker', 'free').replace(/envKey.*\n/, '');
+    place.write('work/.agents/agents/worker.md', definition(p.url));
+    place.write('work/.agents/agents/free.md', free);
+    place.write('work/.agents/agents/runs.md', free.replace('free', 'runs').replace('---\nWork', `${yaml({ own: { command: 'touch', args: [place.path('pwned')] } })}---\nWork`));
+    place.write('work/.claude/agents/shell.md', '---\nname: shell\ndescription: d\ntools: Read, Bash\nmodel: m\n---\nRun.\n');
+    const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
+    for (const [name, file] of [['worker', 'worker.md'], ['runs', 'runs.md'], ['shell', 'shell.md']]) {
+        const { kind, message } = await refused(s, 'spawn_agent', { name, task: 'x' });
+        assert.equal(kind, 'configuration_error');
+        assert.match(message, new RegExp(`^${file.replace('.', '\\.')} runs programs or sends a credential, .*'symposium trust'`));
+    }
+    assert.notEqual((await wait(s, await spawn(s, 'x', 'free'))).agents[0].error?.kind, 'configuration_error');
+    assert.equal(fs.existsSync(place.path('pwned')), false);
+    const shown = await run(place, ['trust', '--show']);
+    assert.equal(shown.code, 1);
+    for (const part of [/worker\.md\n[^]*server of the model: http\S+\n +with credential: \$\{WORKER_KEY\}/, /runs\.md\n +server own: touch \S+pwned/, /shell\.md\n[^]*server shell: symposium shell/])
+        assert.match(shown.out, part);
+    assert.doesNotMatch(shown.out, /free\.md/);
+    assert.equal((await run(place, ['trust', '--yes'])).code, 0);
+    assert.equal((await wait(s, await spawn(s))).agents[0].result, 'did it');
+    place.write('work/.agents/agents/worker.md', definition(p.url).replace('Work well', 'Work otherwise'));
+    const t = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
+    assert.match((await refused(t, 'spawn_agent', { name: 'worker', task: 'x' })).message, /symposium trust/);
+});
+
 scenario('AG-1: the first of a name counts, in the order of the folders; what is left out is said once, with its reason', async place => {
     const p = await provider(q => ({ body: APIS.responses.say(q.body.instructions.split('\n')[0]) }));
     const same = (dir, name, text) => place.write(`work/${dir}/${name}`, definition(p.url).replace('Work well.', text));
@@ -241,7 +268,7 @@ scenario('AG-1: the first of a name counts, in the order of the folders; what is
     place.write('outside.md', definition(p.url));
     fs.symlinkSync(place.path('outside.md'), place.path('work/.agents/agents/link.md'));
     fs.symlinkSync('..', place.path('work/.agents/agents/deep/loop'));
-    const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
+    const s = await serveTrusted(place);
     assert.equal((await wait(s, await spawn(s))).agents[0].result, 'Ours.');
     const { tools } = await s.result('tools/list');
     assert.deepEqual(tools.find(t => t.name === 'spawn_agent').inputSchema.properties.name.enum, ['worker']);

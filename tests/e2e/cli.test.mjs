@@ -280,7 +280,7 @@ scenario('PL-32: a workspace that runs nothing needs no consent', async place =>
     place.write('work/SYMPOSIUM.toml', 'name = "quiet"\n');
     const r = await run(place, ['trust']);
     assert.deepEqual([r.code, r.err], [0, '']);
-    assert.match(r.out, /No manifest of this workspace runs a program/);
+    assert.match(r.out, /Nothing in this workspace runs a program/);
 });
 
 // --- doctor -------------------------------------------------------------------------------------------------------------

@@ -69,9 +69,14 @@ ${more}---
 Work well.
 `;
 
-export async function serve(place, url, { api, more } = {}) {
+/** The server on the workspace, whose agents have consent (AG-28). */
+export function serveTrusted(place, env = { WORKER_KEY: SECRET }) {
+    place.config({ plugins: { 'trust-workspace': 'always' } });
+    return place.serve('agents', [place.workspace], { env });
+}
+export function serve(place, url, { api, more } = {}) {
     place.write('work/.agents/agents/worker.md', definition(url, api, more));
-    return place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
+    return serveTrusted(place);
 }
 export const structured = r => r.structuredContent;
 export const spawn = async (s, task = 'do it', name = 'worker') => structured(await s.call('spawn_agent', { name, task })).agent_id;

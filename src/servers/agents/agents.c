@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/timer.h"
+#include "plugins/trust.h"
 #include "servers/agents/impl.h"
 
 /* ---- the end (AG-19) ---- */
@@ -77,12 +78,22 @@ static void on_change(void *ctx, struct session *session)
     agents_changed(ctx, session);
 }
 
+/* Asked anew each time: the consent may have been given meanwhile. */
+static bool may_run(void *ctx, const struct agent_def *d)
+{
+    const struct agents *s = ctx;
+    const struct agents_opts *o = s->o;
+
+    return !agent_asks(d) || o->config->trust_workspace_always ||
+           (o->dirs && trust_has(o->dirs, o->root, d->sha256));
+}
+
 static void on_start(void *ctx, struct server *server)
 {
     static const struct sessions_ops ops = { on_change, on_idle };
     struct agents *s = ctx;
     const struct agents_opts *o = s->o;
-    struct sessions_opts so = { &s->env, &s->roster, &s->skills, NULL };
+    struct sessions_opts so = { &s->env, &s->roster, &s->skills, NULL, may_run, s };
 
     s->server = server;
     s->env.loop = server_loop(server);
@@ -126,6 +137,7 @@ int agents_run(const struct agents_opts *o)
 {
     const struct agent_settings settings = { &o->config->agent_models,
                                              !o->config->agents_builtin_servers };
+    const struct roster_opts roster = { &settings, warn_agent, NULL };
     struct agents s = {
         .o = o, .env = { .self = o->self, .active = o->active, .mcp = &o->config->mcp }
     };
@@ -135,7 +147,7 @@ int agents_run(const struct agents_opts *o)
     struct error e;
     int status;
 
-    if (!roster_load(&s.roster, o->workspace, &settings, warn_agent, NULL, &e) ||
+    if (!roster_load(&s.roster, &a, o->workspace, &roster, &e) ||
         !skillset_load(&s.skills, s.roster.workspace, NULL, warn_skill, &e)) {
         fprintf(stderr, "Error: %s\n", e.msg);
         return 1;
@@ -147,6 +159,5 @@ int agents_run(const struct agents_opts *o)
     s.def = &def;
     status = server_run(&def, &s);
     skillset_free(&s.skills);
-    roster_free(&s.roster);
     return status;
 }

@@ -11,9 +11,10 @@
 
 struct agents_opts {
     const char *workspace;
+    struct str root;             /* of the workspace: where consent is given (PL-32) */
     const char *self;            /* our executable; NULL: servers of ours cannot be started */
     const struct config *config; /* [agents], [tasks] */
-    const struct dirs *dirs;     /* NULL: runs are not recorded */
+    const struct dirs *dirs;     /* NULL: no records, no consent */
     const struct active_source *active;
 };
 

@@ -314,9 +314,9 @@ static bool read_provider(struct reader *r, enum provider *ret)
     if (*ret != PROVIDER_NONE)
         return true;
     if (r->src->vendor == VENDOR_OPENCODE)
-        return error_set(r->e, ERR_INVALID,
-                         "the model '%.*s' must be provider/model, e.g. openai/%.*s",
-                         STR_F(str_upto(r->def->model, 80)), STR_F(str_upto(r->def->model, 80)));
+        return error_set(
+            r->e, ERR_INVALID, "the model '%.*s' must be provider/model, e.g. openai/%.*s",
+            STR_F(str_upto(r->def->model, 80)), STR_F(str_upto(r->def->model, 80)));
     return error_set(r->e, ERR_INVALID,
                      "'modelProvider' is missing: openai, anthropic or custom");
 }
@@ -424,9 +424,23 @@ static bool read_endpoint(struct reader *r)
         return error_set(r->e, ERR_INVALID,
                          "'envKey' must be the name of an environment variable, never the "
                          "credential itself");
+    d->own_credential =
+        d->env_key.n && (!str_is(d->base_url, urls[p]) || !str_is(d->env_key, keys[p]));
     return d->env_key.n || agent_url_is_loopback(d->base_url) ||
            error_set(r->e, ERR_INVALID,
                      "'envKey' is missing: the variable that holds the credential");
+}
+
+bool agent_asks(const struct agent_def *d)
+{
+    bool asks = d->own_credential;
+
+    for (size_t i = 0; i < d->servers.n; i++) {
+        const struct agent_server *s = &d->servers.v[i];
+
+        asks |= s->command.n || s->url.n || str_is(s->builtin, "shell");
+    }
+    return asks;
 }
 
 /* Files are shared and committed; a credential in one is a leak. */

@@ -46,6 +46,7 @@ struct agent_def {
     struct str name, description, instructions, model;
     struct str base_url; /* without a slash at its end */
     struct str env_key;  /* the variable of the credential; empty: none, loopback only */
+    bool own_credential; /* it, or where it goes, is not the provider's default */
     enum wire_api wire;
     struct str effort;      /* empty: not sent */
     struct str temperature; /* a JSON number; empty: not sent */
@@ -56,6 +57,7 @@ struct agent_def {
     struct strs skills;
     struct agent_servers servers;
     const char *file;
+    struct str sha256; /* of the text, in hex; the roster's */
 };
 
 struct agent_settings {
@@ -80,6 +82,10 @@ bool agent_parse(struct arena *a, const struct agent_source *src,
                  struct strs *warnings, bool *ignored, struct error *e);
 
 const char *wire_api_name(enum wire_api w);
+
+/* Whether a run takes a person's consent (AG-28): the file itself says which programs or
+ * servers to reach, has a shell, or says which variable goes where as a credential. */
+bool agent_asks(const struct agent_def *d);
 
 /* "localhost", 127.0.0.0/8, ::1 as the host of a URL. */
 bool agent_url_is_loopback(struct str url);

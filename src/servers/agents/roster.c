@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/sha256.h"
 
 /* In order of precedence. */
 static const struct root {
@@ -33,8 +34,8 @@ struct paths {
 };
 
 struct search {
+    struct arena *a;
     struct roster *c;
-    const struct agent_settings *settings;
     struct {
         struct agent_def *v;
         size_t n, cap;
@@ -43,8 +44,7 @@ struct search {
     struct map names;       /* name -> the file that has it */
     struct map clashes;     /* names that were warned about */
     size_t text, entries;
-    roster_warn_fn warn;
-    void *ctx;
+    const struct roster_opts *o;
 
     /* of the root that is being searched */
     const struct root *root;
@@ -61,7 +61,8 @@ __attribute__((format(printf, 2, 3))) static void say(const struct search *s, co
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    s->warn(s->ctx, line);
+    if (s->o->warn)
+        s->o->warn(s->o->ctx, line);
 }
 
 /* ---- one file ---- */
@@ -94,6 +95,7 @@ static void add(struct search *s, const char *file)
         s->root->vendor, str_ends(str_of(file), STR(".toml")), file, { 0 }
     };
     struct strs warnings = { 0 };
+    char hex[SHA256_HEX_SIZE];
     struct agent_def d;
     struct error e;
     bool ignored = false;
@@ -103,16 +105,18 @@ static void add(struct search *s, const char *file)
         return;
     }
     src.text = buf_str(&text);
-    if (!agent_parse(&s->c->arena, &src, s->settings, &d, &warnings, &ignored, &e)) {
+    if (!agent_parse(s->a, &src, s->o->settings, &d, &warnings, &ignored, &e)) {
         if (!ignored)
             say(s, "%s: left out: %s", file, e.msg);
         return;
     }
     if (!has_room(s, &d))
         return;
+    sha256_hex(src.text, hex);
+    d.sha256 = arena_str(s->a, str_of(hex));
     for (size_t i = 0; i < warnings.n; i++)
         say(s, "%s: %.*s", file, STR_F(warnings.v[i]));
-    ARENA_PUSH(&s->c->arena, &s->found) = d;
+    ARENA_PUSH(s->a, &s->found) = d;
     s->text += d.name.n + d.description.n;
     map_put(&s->names, d.name, (void *)file);
 }
@@ -152,7 +156,7 @@ static void consider(struct search *s, const char *dir, const char *name, int de
     } else if (!S_ISREG(st.st_mode)) {
         say(s, "%s: left out, it is no regular file", path);
     } else if (!map_put(&s->files, str_of(real), s)) {
-        ARENA_PUSH(&s->c->arena, &s->paths) = arena_z(&s->c->arena, str_of(real));
+        ARENA_PUSH(s->a, &s->paths) = arena_z(s->a, str_of(real));
     }
 }
 
@@ -192,7 +196,7 @@ static int by_text(const void *a, const void *b)
 
 static void search_root(struct search *s, const struct root *root)
 {
-    struct arena *a = &s->c->arena;
+    struct arena *a = s->a;
 
     s->root = root;
     s->real = path_real(a, path_join(a, s->c->workspace, root->dir), NULL);
@@ -215,20 +219,17 @@ static int by_name(const void *a, const void *b)
     return str_cmp(((const struct agent_def *)a)->name, ((const struct agent_def *)b)->name);
 }
 
-bool roster_load(struct roster *ret, const char *workspace,
-                 const struct agent_settings *settings, roster_warn_fn warn, void *ctx,
-                 struct error *e)
+bool roster_load(struct roster *ret, struct arena *a, const char *workspace,
+                 const struct roster_opts *o, struct error *e)
 {
-    struct search s = { .c = ret, .settings = settings, .warn = warn, .ctx = ctx };
+    struct search s = { .a = a, .c = ret, .o = o };
 
-    *ret = (struct roster){ .arena = ARENA };
-    ret->workspace = path_real(&ret->arena, workspace, e);
-    if (!ret->workspace || !file_is_dir(ret->workspace)) {
-        bool exists = ret->workspace;
-
-        arena_free(&ret->arena);
-        return exists ? error_set(e, ERR_INVALID, "'%s' is not a directory", workspace) : false;
-    }
+    *ret = (struct roster){ 0 };
+    ret->workspace = path_real(a, workspace, e);
+    if (!ret->workspace)
+        return false;
+    if (!file_is_dir(ret->workspace))
+        return error_set(e, ERR_INVALID, "'%s' is not a directory", workspace);
     for (size_t i = 0; i < ARRAY_LEN(roots); i++)
         search_root(&s, &roots[i]);
     map_free(&s.files);
@@ -247,10 +248,4 @@ const struct agent_def *roster_find(const struct roster *c, struct str name)
     const struct agent_def key = { .name = name };
 
     return c->n ? bsearch(&key, c->v, c->n, sizeof *c->v, by_name) : NULL;
-}
-
-void roster_free(struct roster *c)
-{
-    arena_free(&c->arena);
-    *c = (struct roster){ 0 };
 }

@@ -15,17 +15,18 @@ struct roster {
     struct agent_def *v; /* sorted by name */
     size_t n;
     const char *workspace; /* canonical */
-    struct arena arena;
 };
 
-/* One line for each file that is left out, and for what is odd about one. */
-typedef void (*roster_warn_fn)(void *ctx, const char *line);
+struct roster_opts {
+    const struct agent_settings *settings;
+    /* One line for each file that is left out, and for what is odd about one. May be NULL. */
+    void (*warn)(void *ctx, const char *line);
+    void *ctx;
+};
 
-/* False only when the workspace is no directory that can be read. */
-bool roster_load(struct roster *ret, const char *workspace,
-                 const struct agent_settings *settings, roster_warn_fn warn, void *ctx,
-                 struct error *e);
+/* All memory is the arena's. False only when the workspace is no directory that can be read. */
+bool roster_load(struct roster *ret, struct arena *a, const char *workspace,
+                 const struct roster_opts *o, struct error *e);
 const struct agent_def *roster_find(const struct roster *c, struct str name);
-void roster_free(struct roster *c);
 
 #endif

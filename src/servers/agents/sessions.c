@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "servers/skills/place.h"
 
 struct sessions {
@@ -262,6 +263,14 @@ struct session *sessions_spawn(struct sessions *all, struct str name, struct str
     if (!d) {
         fault_set(f, FAULT_UNKNOWN_AGENT, "there is no agent '%.*s'",
                   STR_F(str_upto(name, 100)));
+        return NULL;
+    }
+    if (!all->o.may_run(all->o.ctx, d)) {
+        fault_set(
+            f, FAULT_CONFIGURATION,
+            "%s runs programs or sends a credential, and is not trusted yet: a person has "
+            "to run 'symposium trust' in the workspace",
+            path_base(d->file));
         return NULL;
     }
     if (!has_permit(all, f) || !take_credential(d, &credential, f))

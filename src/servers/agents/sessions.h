@@ -59,6 +59,9 @@ struct sessions_opts {
     const struct roster *roster;
     const struct skillset *skills;
     struct recorder *recorder; /* NULL: none */
+    /* Whether the definition has the consent it needs (AG-28). */
+    bool (*may_run)(void *ctx, const struct agent_def *d);
+    void *ctx; /* of may_run */
 };
 
 struct sessions;
