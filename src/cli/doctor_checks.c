@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -9,6 +10,7 @@
 #include "cli/doctor.h"
 #include "pm/locate.h"
 #include "sandbox/host.h"
+#include "tasks/adapter.h"
 
 /* ---- what to do ---- */
 
@@ -87,9 +89,13 @@ const char *advice_for(struct str problem)
 static const struct {
     const char *type, *heading;
 } sections[] = {
-    { "version", NULL },           { "workspace", "Workspace" },
-    { "config", "Configuration" }, { "package-manager", "Package managers" },
-    { "plugin", "Plugins" },       { "sandbox", "Script sandbox" },
+    { "version", NULL },
+    { "workspace", "Workspace" },
+    { "config", "Configuration" },
+    { "package-manager", "Package managers" },
+    { "plugin", "Plugins" },
+    { "task-agent", "Agents for tasks" },
+    { "sandbox", "Script sandbox" },
     { "server", "Servers" },
 };
 
@@ -288,6 +294,26 @@ static void put_config(struct findings *f, const struct config *config)
             f, STR("the meta-server is off ([mcp] enabled = false): agents get no tools"));
 }
 
+/* Whom a task can be handed to (TK-17). */
+static void put_task_agents(struct findings *f, const struct config *config)
+{
+    const char *path = getenv("PATH");
+    struct adapters all;
+
+    adapters_load(&all, f->a, config);
+    for (size_t i = 0; i < all.n; i++) {
+        struct row row = { .type = "task-agent", .name = str_of(adapter_name(all.v[i])) };
+        struct error e;
+        const char *program = adapter_program(all.v[i], path ? path : "", f->a, &e);
+
+        row.state = program ? "ok" : "absent";
+        row.detail = program ? str_of(program) : arena_str(f->a, str_of(e.msg));
+        findings_row(f, &row);
+    }
+    for (size_t i = 0; i < all.problems.n; i++)
+        findings_problem(f, all.problems.v[i], "correct that entry of config.toml");
+}
+
 static size_t count_deps(const struct resolution *res, const char *pm)
 {
     size_t n = 0;
@@ -379,6 +405,7 @@ void doctor_inventory(struct findings *f, const struct catalog *c, const struct 
     put_config(f, &res->config);
     put_package_managers(f, res, dirs);
     put_plugins(f, res);
+    put_task_agents(f, &res->config);
     check_trust(f, res);
     catalog_put_problems(c, check_line, f);
     doctor_idle(f, res);

@@ -83,20 +83,15 @@ static int serve(struct task_cli *t)
         .env = (const char *const *)environ,
     };
     struct signals *signals;
-    struct error e;
 
     t->loop = loop_new();
-    t->service = service_new(t->loop, &config, &e);
-    if (t->service) {
-        signals = signals_new(t->loop, on_signal, t);
-        loop_defer(t->loop, on_begin, t);
-        loop_run(t->loop);
-        service_drop(t->service, t);
-        service_free(t->service);
-        signals_free(signals);
-    } else {
-        t->status = cli_fail(EXIT_FAILED, "%s", e.msg);
-    }
+    t->service = service_new(t->loop, &config);
+    signals = signals_new(t->loop, on_signal, t);
+    loop_defer(t->loop, on_begin, t);
+    loop_run(t->loop);
+    service_drop(t->service, t);
+    service_free(t->service);
+    signals_free(signals);
     loop_free(t->loop);
     if (t->signo) {
         if (t->action->interrupted)

@@ -108,20 +108,15 @@ static bool read_args(struct owner *o, struct error *e)
 static void run(struct owner *o, const struct service_config *config)
 {
     struct signals *signals;
-    struct error e;
 
     reaper_adopt_orphans();
     o->loop = loop_new();
-    o->service = service_new(o->loop, config, &e);
-    if (o->service) {
-        signals = signals_new(o->loop, on_signal, o);
-        loop_defer(o->loop, on_begin, o);
-        loop_run(o->loop);
-        service_free(o->service);
-        signals_free(signals);
-    } else {
-        refuse(o, "config.toml", str_of(e.msg));
-    }
+    o->service = service_new(o->loop, config);
+    signals = signals_new(o->loop, on_signal, o);
+    loop_defer(o->loop, on_begin, o);
+    loop_run(o->loop);
+    service_free(o->service);
+    signals_free(signals);
     loop_free(o->loop);
     reaper_sweep(SWEEP_MS);
 }

@@ -130,8 +130,7 @@ static const struct adapter built_in[] = {
 
 /* ---- all of them ---- */
 
-bool adapters_load(struct adapters *ret, struct arena *a, const struct config *c,
-                   struct error *e)
+void adapters_load(struct adapters *ret, struct arena *a, const struct config *c)
 {
     size_t cap = ARRAY_LEN(built_in) + c->task_agents.n;
     const struct adapter **all = ARENA_ARRAY(a, const struct adapter *, cap);
@@ -145,14 +144,16 @@ bool adapters_load(struct adapters *ret, struct arena *a, const struct config *c
         all[ret->n++] = ad;
     }
     for (size_t i = 0; i < c->task_agents.n; i++) {
-        const struct adapter *ad = adapter_declared(a, &c->task_agents.v[i], ret, e);
+        struct error e;
+        const struct adapter *ad = adapter_declared(a, &c->task_agents.v[i], ret, &e);
 
-        if (!ad)
-            return error_wrap(e, "[[task-agent]] '%.*s'",
-                              STR_F(str_upto(c->task_agents.v[i].name, ADAPTER_VALUE_MAX)));
-        all[ret->n++] = ad;
+        if (ad)
+            all[ret->n++] = ad;
+        else
+            ARENA_PUSH(a, &ret->problems) = str_of(arena_printf(
+                a, "[[task-agent]] '%.*s': %s; it is left out",
+                STR_F(str_upto(c->task_agents.v[i].name, ADAPTER_VALUE_MAX)), e.msg));
     }
-    return true;
 }
 
 const struct adapter *adapter_find(const struct adapters *all, struct str name)

@@ -13,15 +13,14 @@
 
 struct adapter;
 
-/* The built-in adapters and the config's; a bad declaration is ERR_INVALID naming it and the
- * key. All in the arena. */
+/* The built-in adapters and the config's. All in the arena. */
 struct adapters {
     const struct adapter *const *v;
     size_t n;
-    int acp_version; /* of the built-in ones (ACP-16) */
+    int acp_version;      /* of the built-in ones (ACP-16) */
+    struct strs problems; /* a bad declaration is left out, and is named here with the key */
 };
-bool adapters_load(struct adapters *ret, struct arena *a, const struct config *c,
-                   struct error *e);
+void adapters_load(struct adapters *ret, struct arena *a, const struct config *c);
 const struct adapter *adapter_find(const struct adapters *all, struct str name);
 const char *adapter_name(const struct adapter *ad);
 

@@ -366,7 +366,7 @@ static const char *env_value(const char *const *env, const char *name)
     return "";
 }
 
-struct service *service_new(struct loop *l, const struct service_config *c, struct error *e)
+struct service *service_new(struct loop *l, const struct service_config *c)
 {
     struct service *s = NEW(struct service);
     struct ledger_config ledger = {
@@ -384,11 +384,7 @@ struct service *service_new(struct loop *l, const struct service_config *c, stru
     };
 
     *s = (struct service){ .loop = l, .config = c, .arena = ARENA };
-    if (!adapters_load(&s->adapters, &s->arena, c->config, e)) {
-        arena_free(&s->arena);
-        free(s);
-        return NULL;
-    }
+    adapters_load(&s->adapters, &s->arena, c->config);
     env.ledger = s->ledger = ledger_new(l, &ledger_sqlite, &ledger);
     s->runs = runs_new(&env);
     return s;

@@ -34,9 +34,8 @@ const char *task_code_name(enum task_code c);
  * never from inside the call; not after service_drop(). Valid during the call. */
 typedef void (*service_fn)(void *ctx, enum task_code code, struct str result);
 
-/* A bad `[[task-agent]]` is ERR_INVALID. Opens the ledger (in its thread), takes over what dead
- * owners left (TK-5). */
-struct service *service_new(struct loop *l, const struct service_config *c, struct error *e);
+/* Opens the ledger (in its thread), takes over what dead owners left (TK-5). */
+struct service *service_new(struct loop *l, const struct service_config *c);
 struct ledger *service_ledger(struct service *s);
 
 void service_spawn(struct service *s, yyjson_val *args, service_fn done, void *ctx);

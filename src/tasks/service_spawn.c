@@ -347,6 +347,18 @@ static void cleanup(struct op *o)
     service_look_whether_stopped(s);
 }
 
+static bool unknown_agent(const struct adapters *all, struct str name, struct error *e)
+{
+    auto_buf text = BUF(ERROR_MSG_MAX);
+
+    buf_addf(&text, "no agent '%.*s'; there are ", STR_F(str_upto(name, 100)));
+    for (size_t i = 0; i < all->n; i++)
+        buf_addf(&text, "%s%s", i ? ", " : "", adapter_name(all->v[i]));
+    for (size_t i = 0; i < all->problems.n; i++)
+        buf_addf(&text, "; %.*s", STR_F(all->problems.v[i]));
+    return error_set(e, ERR_NOT_FOUND, "%s", buf_z(&text));
+}
+
 static bool prepare(struct op *o, yyjson_val *args, enum task_code *code, struct error *e)
 {
     struct service *s = o->s;
@@ -358,8 +370,7 @@ static bool prepare(struct op *o, yyjson_val *args, enum task_code *code, struct
     sp->adapter = adapter_find(&s->adapters, sp->args.agent);
     if (!sp->adapter) {
         *code = TASK_UNKNOWN_AGENT;
-        return error_set(e, ERR_NOT_FOUND, "no agent '%.*s'",
-                         STR_F(str_upto(sp->args.agent, 100)));
+        return unknown_agent(&s->adapters, sp->args.agent, e);
     }
     sp->workspace = sp->args.workspace.n ? sp->args.workspace.p : s->config->cwd;
     return json_parse(&sp->options, sp->args.options, e);

@@ -470,10 +470,17 @@ scenario('CL-3: started as symm-mcp the program is this server', async place => 
     assert.deepEqual([wrong.code, /unexpected argument 'more'/.test(wrong.err)], [2, true]);
 });
 
-scenario('TK-30: a wrong [[task-agent]] is named, and nothing is served', async place => {
-    place.write('symposium/config.toml', '[[task-agent]]\nname = "x"\ncommand = "y"\nnonsense = 1\n');
-    const r = await run(place, ['symm']);
-    assert.equal(r.code, 1);
-    assert.match(r.err, /nonsense/);
-    assert.equal(r.out, '');
+scenario('TK-30 TK-17: a wrong [[task-agent]] is left out and named, on stderr, by doctor and to who wants it; the rest works', async place => {
+    agents(place);
+    place.write('symposium/config.toml', `${place.read('symposium/config.toml')}\n[[task-agent]]\nname = "x"\ncommand = "y"\nnonsense = 1\n`);
+    const s = await place.serve('symm');
+    assert.match(s.stderr, /'x': .*nonsense/);
+    assert.match(await s.fails('spawn_task', { agent: 'x', prompt: 'p' }), /unknown_agent: no agent 'x'; there are claude_code, .*, fake.*'x': .*nonsense/);
+    const { task_id } = await ask(s, 'spawn_task', { agent: 'fake', prompt: 'acp: text=fine' });
+    await ask(s, 'wait_tasks', { task_ids: [task_id] });
+    assert.equal((await run(place, ['task', 'show', task_id])).code, 0);
+    const events = JSON.parse((await run(place, ['doctor', '--json'])).out);
+    assert.equal(events.find(e => e.type === 'task-agent' && e.name === 'fake').state, 'ok');
+    assert.match(events.find(e => e.type === 'task-agent' && e.name === 'cline').state, /ok|absent/);
+    assert.ok(events.some(e => e.type === 'problem' && /'x': .*nonsense/.test(e.text)));
 });

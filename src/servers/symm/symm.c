@@ -60,14 +60,9 @@ static void on_input_ended(void *ctx)
 static void on_start(void *ctx, struct server *server)
 {
     struct symm *s = ctx;
-    struct error e;
 
     s->server = server;
-    s->service = service_new(server_loop(server), s->config, &e);
-    if (!s->service) { /* what it needs was loaded before, from the same */
-        fprintf(stderr, "Error: %s\n", e.msg);
-        exit(1);
-    }
+    s->service = service_new(server_loop(server), s->config);
     service_on_change(s->service, symm_resource_changed, s);
 }
 
@@ -123,12 +118,10 @@ int symm_run(const struct symm_opts *o)
     struct server_spec def = definition;
     struct adapters all;
     struct symm_tools tools;
-    struct error e;
 
-    if (!adapters_load(&all, &a, o->config, &e)) {
-        fprintf(stderr, "Error: %s\n", e.msg);
-        return 1;
-    }
+    adapters_load(&all, &a, o->config);
+    for (size_t i = 0; i < all.problems.n; i++)
+        log_warn("%.*s", STR_F(all.problems.v[i]));
     symm_tools_make(&tools, &a, &all, path ? path : "");
     def.tools = tools.v;
     def.ntools = SYMM_TOOLS;

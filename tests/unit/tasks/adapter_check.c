@@ -98,7 +98,7 @@ const char *plan_env(struct arena *a, const struct adapters *all, const struct a
 
 /* ---- configs ---- */
 
-static bool load(struct adapters *ret, struct arena *a, const char *toml, struct error *e)
+static void load(struct adapters *ret, struct arena *a, const char *toml)
 {
     char dir[PATH_MAX];
     struct dirs dirs = { .config = dir, .state = dir, .cache = dir, .logs = dir };
@@ -111,21 +111,20 @@ static bool load(struct adapters *ret, struct arena *a, const char *toml, struct
     remove_tree(dir);
     if (c->malformed)
         fail_msg("%.*s", STR_F(c->warnings.v[0]));
-    return adapters_load(ret, a, c, e);
+    adapters_load(ret, a, c);
 }
 
 void load_adapters(struct adapters *ret, struct arena *a, const char *toml)
 {
-    struct error e = { 0 };
-
-    if (!load(ret, a, toml, &e))
-        fail_msg("%s", e.msg);
+    load(ret, a, toml);
+    if (ret->problems.n)
+        fail_msg("%.*s", STR_F(ret->problems.v[0]));
 }
 
 const char *load_refusal(struct arena *a, const char *toml)
 {
     struct adapters all;
-    struct error e = { 0 };
 
-    return load(&all, a, toml, &e) ? NULL : arena_printf(a, "%s", e.msg);
+    load(&all, a, toml);
+    return all.problems.n ? arena_z(a, all.problems.v[0]) : NULL;
 }

@@ -77,7 +77,6 @@ static const struct adapter *declare(struct stage *s, const struct job_opts *o)
     struct jw w = jw_to(&json);
     struct str rest = str_of(o->words), word;
     struct task_agent_config declared;
-    struct error e;
     bool more = true;
 
     jw_obj(&w);
@@ -105,8 +104,9 @@ static const struct adapter *declare(struct stage *s, const struct job_opts *o)
     declared = (struct task_agent_config){ STR("fake"), arena_str(&s->arena, buf_str(&json)) };
     c.task_agents.v = &declared;
     c.task_agents.n = 1;
-    if (!adapters_load(&s->adapters, &s->arena, &c, &e))
-        fail_msg("%s", e.msg);
+    adapters_load(&s->adapters, &s->arena, &c);
+    if (s->adapters.problems.n)
+        fail_msg("%.*s", STR_F(s->adapters.problems.v[0]));
     return adapter_find(&s->adapters, str_of(o->agent ? o->agent : "fake"));
 }
 
