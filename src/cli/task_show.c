@@ -10,7 +10,8 @@
 #include "cli/task.h"
 #include "tasks/service_args.h"
 
-#define TEXT_MAX ((size_t)256 << 10) /* of arguments: a note is the longest */
+#define ERRORS_SHOWN 5                   /* of a task that failed */
+#define TEXT_MAX     ((size_t)256 << 10) /* of arguments: a note is the longest */
 
 /* ---- one task ---- */
 
@@ -62,6 +63,58 @@ static void on_record(void *ctx, enum task_code code, struct str result)
     task_end(t, EXIT_OK);
 }
 
+/* Of a task that failed: why. */
+static void on_errors(void *ctx, enum task_code code, struct str result)
+{
+    struct task_cli *t = ctx;
+    auto_json doc = { 0 };
+    auto_buf out = BUF(OUTPUT_MAX);
+    struct task_view view = { 0 };
+
+    if (code == TASK_OK && json_parse(&doc, result, NULL))
+        for (struct json_iter it = json_iter(json_get(doc.root, "events")); json_next(&it);)
+            task_put_event_text(&out, &view, it.val);
+    if (out.n)
+        fputc('\n', stdout);
+    fwrite(buf_z(&out), 1, out.n, stdout);
+    task_end(t, EXIT_OK);
+}
+
+static void show_errors(struct task_cli *t)
+{
+    auto_buf text = BUF(TEXT_MAX);
+    auto_json args = { 0 };
+    struct jw w = jw_to(&text);
+
+    jw_obj(&w);
+    jw_kstrz(&w, "task_id", t->words[0]);
+    jw_key(&w, "types");
+    jw_arr(&w);
+    jw_strz(&w, task_event_name(TASK_EV_ERROR));
+    jw_end(&w);
+    jw_kint(&w, "limit", ERRORS_SHOWN);
+    jw_end(&w);
+    args = task_json(&text);
+    service_events(t->service, args.root, on_errors, t);
+}
+
+static void on_shown(void *ctx, enum task_code code, struct str result)
+{
+    struct task_cli *t = ctx;
+    auto_json doc = { 0 };
+
+    if (code != TASK_OK) {
+        task_end_refused(t, code, result);
+        return;
+    }
+    json_parse(&doc, result, NULL);
+    show_record(doc.root);
+    if (!cli.json && str_is(json_str(json_get(doc.root, "status")), "failed"))
+        show_errors(t);
+    else
+        task_end(t, EXIT_OK);
+}
+
 /* The object of the id and of one option, which may be absent. */
 static void begin_args(struct jw *w, const struct task_cli *t, const char *option,
                        const char *key)
@@ -75,7 +128,8 @@ static void begin_args(struct jw *w, const struct task_cli *t, const char *optio
 }
 
 static void ask(struct task_cli *t, struct buf *text,
-                void (*call)(struct service *s, yyjson_val *args, service_fn done, void *ctx))
+                void (*call)(struct service *s, yyjson_val *args, service_fn done, void *ctx),
+                service_fn done)
 {
     auto_json args = { 0 };
     struct error e;
@@ -85,7 +139,7 @@ static void ask(struct task_cli *t, struct buf *text,
         return;
     }
     args = task_json(text);
-    call(t->service, args.root, on_record, t);
+    call(t->service, args.root, done, t);
 }
 
 static void begin_show(struct task_cli *t)
@@ -95,7 +149,7 @@ static void begin_show(struct task_cli *t)
 
     begin_args(&w, t, NULL, NULL);
     jw_end(&w);
-    ask(t, &text, service_get);
+    ask(t, &text, service_get, on_shown);
 }
 
 static void begin_cancel(struct task_cli *t)
@@ -105,7 +159,7 @@ static void begin_cancel(struct task_cli *t)
 
     begin_args(&w, t, "--reason", "reason");
     jw_end(&w);
-    ask(t, &text, service_cancel);
+    ask(t, &text, service_cancel, on_record);
 }
 
 static void begin_resolve(struct task_cli *t)
@@ -116,7 +170,7 @@ static void begin_resolve(struct task_cli *t)
     begin_args(&w, t, "--note", "note");
     jw_kstrz(&w, "resolution", t->words[1]);
     jw_end(&w);
-    ask(t, &text, service_resolve);
+    ask(t, &text, service_resolve, on_record);
 }
 
 /* ---- task ls ---- */
@@ -168,7 +222,7 @@ static void on_page(void *ctx, enum task_code code, struct str result)
         show_json(all, n);
     }
     if (!cli.json && !cli.quiet && json_is_str(next))
-        fputs("there are older ones: --limit\n", stderr);
+        fputs("there are older ones; --limit N shows more\n", stderr);
     task_end(t, EXIT_OK);
 }
 

@@ -9,7 +9,7 @@
 #include "tasks/clean.h"
 
 #define LINE_MAX_CHARS 200 /* of a title, a command line, a message of one line */
-#define WORKSPACE_MIN  10  /* columns; narrower the table leaves it out */
+#define PROMPT_MIN     10  /* columns; narrower the table leaves it out */
 #define COLUMNS        6
 
 /* ---- words ---- */
@@ -95,7 +95,7 @@ struct row {
 
 /* From the left, by what people need most: what finds no room is left out from the right. */
 static const char *const headings[COLUMNS] = { "ID",         "STATUS", "AGENT",
-                                               "RESOLUTION", "AGE",    "WORKSPACE" };
+                                               "RESOLUTION", "AGE",    "PROMPT" };
 
 static size_t chars(const struct buf *b)
 {
@@ -115,19 +115,17 @@ static void fill_row(struct row *r, yyjson_val *task, int64_t now_ms)
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         put_line(&r->cell[i], text_of(task, keys[i]));
     task_put_age(&r->cell[4], text_of(task, "created_at"), now_ms);
-    utf8_put_clean(&r->cell[5], text_of(task, "workspace"));
+    put_line(&r->cell[5], text_of(task, "prompt"));
     r->paint = paint_of(text_of(task, "status"));
 }
 
-/* The end of a path says more than its beginning. */
-static void put_workspace(struct buf *out, struct str path, size_t room, size_t have)
+static void put_cut(struct buf *out, struct str text, size_t room, size_t have)
 {
-    if (room && have > room) {
-        for (size_t drop = have - room + 3; drop; drop--)
-            path = str_from(path, utf8_cut_chars(path, 1).n);
+    bool cut = room && have > room;
+
+    buf_add(out, cut ? utf8_cut_chars(text, room - 3) : text);
+    if (cut)
         buf_addz(out, "...");
-    }
-    buf_add(out, path);
 }
 
 static void put_row(struct buf *out, const struct row *r, const size_t *width, size_t columns,
@@ -137,7 +135,7 @@ static void put_row(struct buf *out, const struct row *r, const size_t *width, s
         size_t have = chars(&r->cell[i]);
 
         if (i == COLUMNS - 1) {
-            put_workspace(out, buf_str(&r->cell[i]), room, have);
+            put_cut(out, buf_str(&r->cell[i]), room, have);
             continue;
         }
         paint(out, i == 1 ? r->paint : PAINT_OFF);
@@ -167,7 +165,7 @@ static size_t fit(const size_t *widths, size_t width, size_t *room)
         used += widths[c] + 2;
     if (!width)
         return columns;
-    if (used + WORKSPACE_MIN <= width) {
+    if (used + PROMPT_MIN <= width) {
         *room = width - used;
         return columns;
     }
@@ -241,17 +239,12 @@ static void put_body(struct buf *out, const char *name, struct str text)
 void task_put_record(struct buf *out, yyjson_val *task, int64_t now_ms)
 {
     static const char *const fields[][2] = {
-        { "task", "task_id" },
-        { "agent", "agent" },
-        { "workspace", "workspace" },
-        { "worktree", "worktree" },
-        { "branch", "branch" },
-        { "status", "status" },
-        { "stop reason", "stop_reason" },
-        { "session", "session_id" },
-        { "resolution", "resolution" },
-        { "initiator", "initiator_id" },
-        { "executor", "executor_id" },
+        { "task", "task_id" },           { "agent", "agent" },
+        { "workspace", "workspace" },    { "prompt", "prompt" },
+        { "worktree", "worktree" },      { "branch", "branch" },
+        { "status", "status" },          { "stop reason", "stop_reason" },
+        { "session", "session_id" },     { "resolution", "resolution" },
+        { "initiator", "initiator_id" }, { "executor", "executor_id" },
         { "parent", "parent_task_id" },
     };
     int64_t code;

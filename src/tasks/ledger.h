@@ -117,7 +117,7 @@ void ledger_cancels(struct ledger *l, ledger_fn done, void *ctx);
 
 /* ERR_NOT_FOUND: no such task, or deleted by retention. */
 void ledger_get(struct ledger *l, struct str id, ledger_fn done, void *ctx);
-/* Many at once, in the order asked; without result_text and prompt. ERR_NOT_FOUND names it. */
+/* Many at once, in the order asked; as in lists. ERR_NOT_FOUND names it. */
 void ledger_get_many(struct ledger *l, const struct str *ids, size_t n, ledger_fn done,
                      void *ctx);
 void ledger_result(struct ledger *l, struct str id, ledger_fn done, void *ctx); /* TK-23 */

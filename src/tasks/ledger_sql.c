@@ -59,7 +59,7 @@ const char *const ledger_schema =
     " initiator_id, executor_id, parent_id, labels, options, worktree, branch, usage,"   \
     " priority, last_seq, first_seq, cancel_requested, "
 #define WHOLE RECORD "result_text, prompt FROM task "
-#define BRIEF RECORD "NULL, NULL FROM task "
+#define BRIEF RECORD "NULL, substr(prompt, 1, " TEXT_OF(TASK_PROMPT_SHOWN) ") FROM task "
 
 /* clang-format off */
 const char *const ledger_sql[SQL_COUNT] = {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rand.h"
+#include "base/utf8.h"
 
 /* ---- words ---- */
 
@@ -168,6 +169,7 @@ void task_put(struct jw *w, const struct task_record *t, bool with_result)
     jw_kstrz(w, "kind", task_kind_name(t->kind));
     jw_kstr(w, "agent", t->agent);
     jw_kstr(w, "workspace", t->workspace);
+    jw_kstr(w, "prompt", utf8_cut(t->prompt, TASK_PROMPT_SHOWN));
     jw_kstrz(w, "status", task_status_name(t->status));
     task_put_time(w, "created_at", t->created_ms);
     task_put_time(w, "started_at", t->started_ms);

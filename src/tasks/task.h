@@ -20,8 +20,9 @@
 #define TASK_LABEL_LEN_MAX 64
 #define TASK_NOTE_MAX      ((size_t)16 << 10)
 #define TASK_OUTPUT_MAX    ((int64_t)64 << 20) /* bytes of events of one task (TK-6) */
-#define TASK_RESULT_MAX    ((size_t)64 << 10)  /* of result_text in a record (TK-9) */
-#define TASK_PIECE_MAX     ((size_t)1 << 20)   /* of one text event (TK-18) */
+#define TASK_PROMPT_SHOWN  200 /* bytes of the prompt that a record shows (TK-9) */
+#define TASK_RESULT_MAX    ((size_t)64 << 10) /* of result_text in a record (TK-9) */
+#define TASK_PIECE_MAX     ((size_t)1 << 20)  /* of one text event (TK-18) */
 #define TASK_ID_LEN        36
 
 enum task_status {
@@ -94,7 +95,7 @@ struct task_record {
     struct str worktree, branch; /* empty: none (TK-19) */
     struct str usage;            /* JSON object; empty: none (ACP-9) */
     struct str result_text;      /* last agent message, <= TASK_RESULT_MAX; empty in lists */
-    struct str prompt;           /* empty in lists */
+    struct str prompt;           /* in lists its first TASK_PROMPT_SHOWN characters */
     int priority;
     int64_t last_seq;
     int64_t first_seq; /* from here on no event is missing (TK-6); 1: none ever went */

@@ -198,3 +198,16 @@ scenario('TK-34: two at once, and a server beside them, see each other\'s tasks'
     assert.deepEqual([...w.ready].sort(), [...ids].sort());
     assert.equal((await task(place, ['wait', ...ids])).code, 0);
 });
+
+scenario('TK-9 TK-12 TK-34: ls and show tell what was asked, and show why it failed', async place => {
+    agents(place);
+    place.write('symposium/config.toml', `${place.read('symposium/config.toml')}\n[[task-agent]]\nname = "absent"\ncommand = "no-such-program"\nargs = []\nprotocol = "acp"\n`);
+    const prompt = `mend the tests ${'ü'.repeat(300)}`;
+    const id = (await task(place, ['spawn', 'absent', prompt])).out.trim();
+    assert.match((await task(place, ['ls'])).out, /PROMPT\n.*failed.*mend the tests/);
+    const shown = await task(place, ['show', id]);
+    assert.match(shown.out, /^prompt +mend the tests/m);
+    assert.match(shown.out, /\n\nerror +.*there is no 'no-such-program' in PATH/);
+    const [record] = JSON.parse((await task(place, ['show', id, '--json'])).out);
+    assert.equal(record.prompt, prompt.slice(0, 15 + 92), 'at most 200 bytes, whole characters');
+});

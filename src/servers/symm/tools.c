@@ -39,7 +39,7 @@
 
 #define RECORD_PROPERTIES \
     "\"task_id\":" S ",\"kind\":{\"enum\":[" KINDS "]},\"agent\":" S ",\"workspace\":" S \
-    ",\"status\":" STATUS ",\"created_at\":" S ",\"started_at\":" S_OR_NULL \
+    ",\"prompt\":" S ",\"status\":" STATUS ",\"created_at\":" S ",\"started_at\":" S_OR_NULL \
     ",\"finished_at\":" S_OR_NULL ",\"exit_code\":" I_OR_NULL ",\"signal\":" I_OR_NULL \
     ",\"stop_reason\":" S_OR_NULL ",\"session_id\":" S_OR_NULL ",\"resolution\":" \
     "{\"enum\":[" RESOLUTIONS ",null]},\"note\":" S_OR_NULL ",\"resolved_at\":" S_OR_NULL \
@@ -47,7 +47,7 @@
     S_OR_NULL ",\"labels\":" STRINGS ",\"last_seq\":" I ",\"usage\":" \
     "{\"type\":[\"object\",\"null\"]}"
 #define RECORD_REQUIRED \
-    "\"task_id\",\"agent\",\"workspace\",\"status\",\"created_at\",\"started_at\"," \
+    "\"task_id\",\"agent\",\"workspace\",\"prompt\",\"status\",\"created_at\",\"started_at\"," \
     "\"finished_at\",\"exit_code\",\"signal\",\"stop_reason\",\"session_id\",\"resolution\"," \
     "\"note\",\"resolved_at\",\"last_seq\",\"usage\""
 #define LISTED OBJECT(RECORD_PROPERTIES, RECORD_REQUIRED) "}"

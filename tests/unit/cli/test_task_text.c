@@ -32,11 +32,10 @@ static void ages_are_short(void **state)
 }
 
 #define ID "0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee"
-#define TASK(agent, status, resolution, workspace)                         \
-    "{\"task_id\":\"" ID "\",\"agent\":\"" agent "\",\"status\":\"" status \
-    "\",\"resolution\":" resolution                                        \
-    ",\"created_at\":\"2025-12-31T23:00:00.000Z\",\"workspace\":"          \
-    "\"" workspace "\"}"
+#define TASK(agent, status, resolution, prompt)                                                \
+    "{\"task_id\":\"" ID "\",\"agent\":\"" agent "\",\"status\":\"" status                     \
+    "\",\"resolution\":" resolution ",\"created_at\":\"2025-12-31T23:00:00.000Z\",\"prompt\":" \
+    "\"" prompt "\"}"
 
 static void the_table_fits_the_terminal(void **state)
 {
@@ -44,21 +43,19 @@ static void the_table_fits_the_terminal(void **state)
         size_t width;
         const char *in, *out;
     } rows[] = {
-        { 0, "[" TASK("qwen", "running", "null", "/home/u/a/long/way/down/project") "]",
+        { 0, "[" TASK("qwen", "running", "null", "look at the long file of tests") "]",
           "ID                                    STATUS   AGENT  RESOLUTION  AGE  "
-          "WORKSPACE\n" ID
-          "  running  qwen               60m  /home/u/a/long/way/down/project\n" },
-        { 100, "[" TASK("qwen", "running", "null", "/home/u/a/long/way/down/project") "]",
+          "PROMPT\n" ID "  running  qwen               60m  look at the long file of tests\n" },
+        { 97, "[" TASK("qwen", "running", "null", "look at the long file of tests") "]",
           "ID                                    STATUS   AGENT  RESOLUTION  AGE  "
-          "WORKSPACE\n" ID
-          "  running  qwen               60m  .../u/a/long/way/down/project\n" },
+          "PROMPT\n" ID "  running  qwen               60m  look at the long file o...\n" },
         { 72, "[" TASK("qwen", "succeeded", "\"accepted\"", "/w") "]",
           "ID                                    STATUS     AGENT  RESOLUTION  AGE\n" ID
           "  succeeded  qwen   accepted    60m\n" },
         { 55, "[" TASK("qwen", "succeeded", "\"accepted\"", "/w") "]",
           "ID                                    STATUS     AGENT\n" ID "  succeeded  qwen\n" },
         { 0, "[" TASK("a\\u001b[2Jb", "failed", "null", "/w\\nx") "]",
-          "ID                                    STATUS  AGENT  RESOLUTION  AGE  WORKSPACE\n" ID
+          "ID                                    STATUS  AGENT  RESOLUTION  AGE  PROMPT\n" ID
           "  failed  ab                 60m  /w x\n" },
     };
 
@@ -85,7 +82,8 @@ static void a_record_is_shown_field_by_field(void **state)
     (void)state;
     assert_true(json_parse(
         &doc,
-        STR("{\"task_id\":\"" ID "\",\"agent\":\"qwen\",\"workspace\":\"/w\",\"status\":"
+        STR("{\"task_id\":\"" ID
+            "\",\"agent\":\"qwen\",\"workspace\":\"/w\",\"prompt\":\"do it\",\"status\":"
             "\"succeeded\",\"stop_reason\":\"end_turn\",\"session_id\":null,\"exit_code\":0,"
             "\"created_at\":\"2025-12-31T23:00:00.000Z\",\"labels\":[\"x\"],\"usage\":"
             "{\"totalTokens\":18},\"note\":null,\"result_text\":\"done\\u0007\\nreally\"}"),
@@ -94,6 +92,7 @@ static void a_record_is_shown_field_by_field(void **state)
     assert_str(buf_str(&out), "task        " ID "\n"
                               "agent       qwen\n"
                               "workspace   /w\n"
+                              "prompt      do it\n"
                               "status      succeeded\n"
                               "stop reason end_turn\n"
                               "exit code   0\n"

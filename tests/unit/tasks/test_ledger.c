@@ -522,7 +522,7 @@ static void what_is_not_there_is_named(void **state)
     world_close(&w);
 }
 
-static void many_come_in_the_order_asked_without_their_texts(void **state)
+static void many_come_in_the_order_asked_as_in_lists(void **state)
 {
     char id[3][TASK_ID_LEN + 1];
     struct got g = { 0 };
@@ -541,7 +541,7 @@ static void many_come_in_the_order_asked_without_their_texts(void **state)
     assert_int_equal(g.a.ntasks, 4);
     for (int i = 0; i < 4; i++) {
         assert_bytes(g.a.tasks[i].id, ids[i]);
-        assert_int_equal(g.a.tasks[i].prompt.n, 0);
+        assert_str(g.a.tasks[i].prompt, "do it");
     }
     got_free(&g);
     world_close(&w);
@@ -928,7 +928,7 @@ int main(void)
         cmocka_unit_test(events_come_after_a_cursor_up_to_a_limit),
         cmocka_unit_test(limits_outside_their_range_are_refused),
         cmocka_unit_test(what_is_not_there_is_named),
-        cmocka_unit_test(many_come_in_the_order_asked_without_their_texts),
+        cmocka_unit_test(many_come_in_the_order_asked_as_in_lists),
         cmocka_unit_test(lists_are_newest_first_filtered_and_by_pages),
         cmocka_unit_test(a_cursor_of_somebody_elses_is_refused),
         cmocka_unit_test(the_result_is_what_the_agent_said),

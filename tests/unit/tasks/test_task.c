@@ -129,7 +129,7 @@ static void a_record_is_written_as_callers_see_it(void **state)
     assert_string_equal(
         got,
         "{\"task_id\":\"i\",\"kind\":\"acp\",\"agent\":\"qwen\",\"workspace\":\"/"
-        "w\",\"status\":\"created\","
+        "w\",\"prompt\":\"\",\"status\":\"created\","
         "\"created_at\":\"2026-03-01T12:00:00.123Z\",\"started_at\":null,\"finished_at\":null,"
         "\"exit_code\":null,\"signal\":null,\"stop_reason\":null,\"session_id\":null,"
         "\"resolution\":null,\"note\":null,\"resolved_at\":null,\"initiator_id\":null,"
@@ -140,7 +140,7 @@ static void a_record_is_written_as_callers_see_it(void **state)
     assert_string_equal(
         got,
         "{\"task_id\":\"i\",\"kind\":\"acp\",\"agent\":\"qwen\",\"workspace\":\"/"
-        "w\",\"status\":\"failed\","
+        "w\",\"prompt\":\"\",\"status\":\"failed\","
         "\"created_at\":\"1970-01-01T00:00:00.001Z\","
         "\"started_at\":\"1970-01-01T00:00:01.000Z\","
         "\"finished_at\":\"1970-01-01T00:01:01.007Z\","
