@@ -181,16 +181,23 @@ static size_t value_length(struct str s, bool to_line_end)
     return n;
 }
 
-/* Puts the word that begins s and, when it is telling, a mark for its value. Returns the bytes
- * consumed. */
-static size_t put_word(struct buf *out, struct str s)
+/* "/w/api-key.md: left out": the file is called so, what follows is prose. */
+static bool is_file_name(struct str word, struct str rest)
+{
+    return str_find_char(word, '.') != SIZE_MAX && str_starts(rest, STR(": "));
+}
+
+/* Puts the word that begins s and, when it is telling, a mark for its value. `in_path`: a '/'
+ * is before it. Returns the bytes consumed. */
+static size_t put_word(struct buf *out, struct str s, bool in_path)
 {
     size_t n = word_length(s), gap, quote = 0, value;
     const struct telling *t = telling_in(str_upto(s, n));
     struct str rest = str_from(s, n);
 
     buf_add(out, str_upto(s, n));
-    if (!t || (gap = separator_length(rest, s.p[0] == '-')) == 0)
+    if (!t || (in_path && is_file_name(str_upto(s, n), rest)) ||
+        (gap = separator_length(rest, s.p[0] == '-')) == 0)
         return n;
     buf_add(out, str_upto(rest, gap));
     rest = str_from(rest, gap);
@@ -244,15 +251,18 @@ static size_t put_url(struct buf *out, struct str s)
 
 static void hide_named(struct buf *out, struct str s)
 {
+    char before = ' ';
+
     while (s.n) {
         size_t n = 1;
 
         if (str_starts(s, STR("://")))
             n = put_url(out, s);
         else if (is_word(s.p[0]))
-            n = put_word(out, s);
+            n = put_word(out, s, before == '/');
         else
             buf_addc(out, s.p[0]);
+        before = s.p[n - 1];
         s = str_from(s, n);
     }
 }

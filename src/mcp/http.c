@@ -169,7 +169,7 @@ static void start_failed(struct exchange *x, const struct error *why)
     else if (x->kind == EXCHANGE_REQUEST)
         link_unreachable(t, why);
     else
-        link_ended(x);
+        link_ended(x, NULL);
 }
 
 static void on_pump(void *ctx)
@@ -342,7 +342,7 @@ void link_open_stream(struct mcp_client *c)
 
 /* The stream of HTTP+SSE is the connection; the other one is opened again, unless there is
  * none: 405. */
-static void stream_ended(struct exchange *x)
+static void stream_ended(struct exchange *x, const struct error *lost)
 {
     struct link *t = x->t;
     struct error why;
@@ -351,6 +351,8 @@ static void stream_ended(struct exchange *x)
     if (t->sse) {
         if (t->has_endpoint)
             error_set(&why, ERR_CLOSED, "the server closed its event stream");
+        else if (lost && !x->status)
+            why = *lost;
         else
             error_set(&why, ERR_PROTOCOL,
                       "the server speaks neither Streamable HTTP nor HTTP+SSE (GET: HTTP %d)",
@@ -374,13 +376,13 @@ static void stream_ended(struct exchange *x)
     timer_background(x->pause);
 }
 
-void link_ended(struct exchange *x)
+void link_ended(struct exchange *x, const struct error *why)
 {
     struct link *t = x->t;
     bool last = x->kind == EXCHANGE_DELETE;
 
     if (x->kind == EXCHANGE_STREAM) {
-        stream_ended(x);
+        stream_ended(x, why);
         return;
     }
     exchange_end(x);
@@ -475,12 +477,22 @@ static bool start(struct mcp_client *c, struct error *e)
     return true;
 }
 
-/* Without the query, where keys are. */
+/* Without user information and query, where keys are; also of one that is no URL. */
 static void put_who(const struct mcp_client *c, struct buf *out)
 {
-    struct str url = str_of(c->remote->url), rest;
+    struct str url = str_of(c->remote->url), rest, host;
+    size_t scheme;
 
     str_cut(url, '?', &url, &rest);
+    scheme = str_find(url, STR("://"));
+    scheme = scheme == SIZE_MAX ? 0 : scheme + 3;
+    host = str_upto(str_from(url, scheme), str_find_char(str_from(url, scheme), '/'));
+    for (size_t i = host.n; i; i--)
+        if (host.p[i - 1] == '@') {
+            buf_addf(out, " (url: %.*s***@%.*s)", STR_F(str_upto(url, scheme)),
+                     STR_F(str_upto(str_from(url, scheme + i), 120)));
+            return;
+        }
     buf_addf(out, " (url: %.*s)", STR_F(str_upto(url, 120)));
 }
 

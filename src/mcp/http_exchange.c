@@ -439,7 +439,7 @@ static void cut_off(struct exchange *x, const struct error *why)
     int wait = x->sse.retry_ms < 0 ? MCP_HTTP_RETRY_MS : x->sse.retry_ms;
 
     if (x->kind != EXCHANGE_REQUEST) {
-        link_ended(x);
+        link_ended(x, why);
     } else if (x->answered_ms) {
         exchange_end(x);
     } else if (may_resume(x)) {
@@ -459,7 +459,7 @@ static void on_success(struct exchange *x)
     if (x->kind != EXCHANGE_REQUEST || (x->t->sse && x->body_kind != BODY_EVENTS)) {
         if (x->kind == EXCHANGE_REQUEST)
             return; /* accepted; the answer comes on the stream */
-        link_ended(x);
+        link_ended(x, NULL);
         return;
     }
     if (x->body_kind == BODY_EVENTS) {
@@ -496,7 +496,7 @@ static void on_refusal(struct exchange *x)
     }
     log_debug("%s: %s", x->t->c->label, e.msg);
     if (x->kind != EXCHANGE_REQUEST)
-        link_ended(x);
+        link_ended(x, NULL);
     else if (x->resumes && x->status >= 500 && may_resume(x))
         link_again(x, MCP_HTTP_RETRY_MS);
     else
@@ -511,7 +511,7 @@ static void on_done(void *ctx, const struct error *why)
     x->call = NULL;
     client_hold(c);
     if (why && (x->kind == EXCHANGE_STREAM || x->kind == EXCHANGE_DELETE))
-        link_ended(x);
+        link_ended(x, why);
     else if (why && !x->status && x->resumes && may_resume(x))
         link_again(x, MCP_HTTP_RETRY_MS);
     else if (why && !x->status)

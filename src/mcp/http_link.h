@@ -109,7 +109,8 @@ void link_lost(struct exchange *x, const struct error *why);
 void link_session_lost(struct exchange *x);
 /* An event of HTTP+SSE that names the place for messages. */
 void link_on_endpoint(struct link *t, struct str reference);
-void link_ended(struct exchange *x); /* a note, a stream: over, for whatever reason */
+/* A note, a stream: over; `why` is NULL where an answer ended it. */
+void link_ended(struct exchange *x, const struct error *why);
 void link_again(struct exchange *x, int wait_ms); /* goes back into the queue */
 void link_set_session(struct link *t, struct str id);
 

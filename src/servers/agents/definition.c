@@ -367,6 +367,8 @@ static bool check_url(struct reader *r)
                          "'baseUrl' must be https; http is for localhost, 127.0.0.0/8 and ::1");
     while (url.n && url.p[url.n - 1] == '/')
         url.n--;
+    if (r->def->wire == WIRE_MESSAGES && str_ends(url, STR("/v1")))
+        url.n -= 3; /* the path of this interface brings it (AG-23) */
     r->def->base_url = url;
     return true;
 }
@@ -563,7 +565,8 @@ static bool read_skills(struct reader *r)
     return reader_list(r, json_is_null(v) ? NULL : v, "skills", &r->def->skills);
 }
 
-/* Claude's fields grow with its releases: one that we do not know might matter. */
+/* Claude's fields grow with its releases, and in our own one may be misspelt: it might matter.
+ */
 static void warn_unknown(struct reader *r)
 {
     static const char *const known[] = {
@@ -602,6 +605,11 @@ static void warn_unknown(struct reader *r)
         "temperature",
         "maxTokens",
         "max_tokens",
+        "instructions",
+        "developer_instructions",
+        "model_reasoning_effort",
+        "permission_mode",
+        "sandbox_mode",
     };
     static const char *const inert[] = { "hooks", "memory", "background", "initialPrompt" };
 
@@ -652,7 +660,7 @@ bool agent_parse(struct arena *a, const struct agent_source *src,
         !read_effort(&r) || !read_temperature(&r) || !read_limits(&r) || !read_modes(&r) ||
         !read_skills(&r) || !reader_servers(&r) || !reader_tools(&r))
         return false;
-    if (src->vendor == VENDOR_CLAUDE)
+    if (src->vendor == VENDOR_CLAUDE || src->vendor == VENDOR_OURS)
         warn_unknown(&r);
     return true;
 }

@@ -325,6 +325,10 @@ static void values_behind_telling_names_are_redacted(void **state)
         { "token: {\"a\": \"b\"}", "token: " R },
         { "nothing here", "nothing here" },
         { "?key=abc&other=1", "?key=" R "&other=1" },
+        { "/w/api-key.md: left out", "/w/api-key.md: left out" },
+        { "/w/token: abc", "/w/token: " R },
+        { "/w/api-key.md=abc", "/w/api-key.md=" R },
+        { "api.key: abc", "api.key: " R },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)

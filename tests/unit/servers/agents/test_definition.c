@@ -61,6 +61,16 @@ static const struct row rows[] = {
     { "AG-2: reading alone", VENDOR_OURS, OURS("permission: plan\n"), "ro=1", NULL },
     { "AG-2: worktrees are not made", VENDOR_OURS, OURS("isolation: worktree\n"), "!isolation",
       NULL },
+    { "AG-3: a misspelt field of our own warns", VENDOR_OURS, OURS("enKey: K\n"), "name=a",
+      "enKey" },
+    { "AG-2: what TOML calls otherwise is known", VENDOR_OURS,
+      "name = \"t\"\ndescription = \"d\"\ndeveloper_instructions = \"i\"\nmodel = \"m\"\n"
+      "sandbox_mode = \"read-only\"\npermission_mode = \"plan\"\nsteps = 3\nodd = 1\n",
+      "name=t|ro=1|turns=3", "odd" },
+    { "AG-23: /v1 counts once", VENDOR_OURS,
+      "---\nname: a\ndescription: d\nmodelProvider: anthropic\nmodel: m\nbaseUrl: "
+      "https://x.example/v1/\nenvKey: K\n---\nB\n",
+      "url=https://x.example,", NULL },
     { "no front matter", VENDOR_OURS, "# Agent\n", "!---", NULL },
     { "AG-2: TOML of our own", VENDOR_OURS,
       "name = \"t\"\ndescription = \"d\"\ninstructions = \"i\"\nmodel = \"m\"\n"
