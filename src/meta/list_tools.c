@@ -478,6 +478,27 @@ static void on_known(void *ctx, const struct error *why)
         advance(l);
 }
 
+struct named {
+    struct str name;
+    bool found;
+};
+
+static void look_for(void *ctx, struct str line)
+{
+    struct named *n = ctx;
+
+    n->found |= str_starts(line, n->name) && str_starts(str_from(line, n->name.n), STR(": "));
+}
+
+/* There is one of that name, which a line about it says to be refused. */
+static bool is_left_out(const struct catalog *c, struct str name)
+{
+    struct named n = { name, false };
+
+    catalog_put_problems(c, look_for, &n);
+    return n.found;
+}
+
 static void select_servers(struct listing *l)
 {
     const struct catalog *c = l->catalog;
@@ -496,7 +517,7 @@ static void select_servers(struct listing *l)
     for (size_t k = 0; c->n && k < l->q->servers.n; k++) {
         struct str name = l->q->servers.v[k];
 
-        if (!catalog_find(c, name))
+        if (!catalog_find(c, name) && !is_left_out(c, name))
             add_problem(l, str_of(arena_printf(&l->a, "%.*s: no such server; available: %s",
                                                STR_F(utf8_cut(name, 100)), buf_z(&names))));
     }

@@ -89,6 +89,10 @@ scenario('CL-1: tools prints what list_tools prints', async place => {
     const unknown = await run(place, ['tools', 'nobody']);
     assert.equal(unknown.code, 1);
     assert.match(unknown.out, /nobody: no such server/);
+    place.plugin('unset', [{ ...place.peer('unset', basic()), env: { KEY: '${E2E_UNSET}' } }]);
+    const refused = await run(place, ['tools', 'unset']);
+    assert.match(refused.out + refused.err, /unset: .*'E2E_UNSET' is not set/);
+    assert.doesNotMatch(refused.out + refused.err, /no such server/);
 });
 
 scenario('CL-2: tools --json is an array of tagged events: servers, tools, problems', async place => {
