@@ -242,6 +242,9 @@ void run_close_turn(struct run *r, const struct error *why)
 
 void run_end_turn(struct run *r)
 {
+    if (r->session && acp_session_dropped(r->session))
+        log_debug("task %s: %llu events were not recorded, past the output cap", r->id,
+                  (unsigned long long)acp_session_dropped(r->session));
     acp_session_free(take_ptr(&r->session));
     while (r->permits) {
         struct permit *p = r->permits;

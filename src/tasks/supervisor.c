@@ -47,11 +47,6 @@ struct runs *runs_new(const struct run_env *env)
     return all;
 }
 
-size_t runs_count(const struct runs *all)
-{
-    return all->n;
-}
-
 void runs_free(struct runs *all)
 {
     if (!all)

@@ -35,7 +35,6 @@ struct run_env {
 struct runs;
 
 struct runs *runs_new(const struct run_env *env); /* strings are copied */
-size_t runs_count(const struct runs *all);        /* those that are not yet done */
 /* TK-22: ends all of them, in parallel; each has its `done` within RUN_SHUTDOWN_MS. */
 void runs_shutdown(struct runs *all);
 void runs_free(struct runs *all); /* when every run was freed */

@@ -29,7 +29,7 @@ void stage_close(struct stage *s)
 {
     int64_t until = clock_ms() + RUN_MS * slack();
 
-    assert_int_equal(runs_count(s->runs), 0);
+    assert_int_equal(s->runs->n, 0);
     runs_free(s->runs);
     while (child_lingering(s->w.loop) && clock_ms() < until)
         run_for(s->w.loop, 5);

@@ -6,7 +6,7 @@
 
 #include "ledger_check.h"
 
-#include "tasks/supervisor.h"
+#include "tasks/run_impl.h"
 
 #define RUN_MS 5000 /* plenty for a turn of the fake agent, before slack */
 

@@ -360,7 +360,7 @@ static void a_shutdown_ends_all_runs_at_once(void **state)
     job_wait_event(&jobs[3], TASK_EV_MESSAGE, "hanging");
     began = clock_ms();
     runs_shutdown(s.runs);
-    while (runs_count(s.runs))
+    while (s.runs->n)
         run_until_stopped(s.w.loop, RUN_SHUTDOWN_MS);
     assert_true(clock_ms() - began <= RUN_SHUTDOWN_MS + 1000 * slack());
     for (size_t i = 0; i + 1 < ARRAY_LEN(words); i++) {
@@ -544,7 +544,7 @@ static void fifty_tasks_at_once_end_as_one_does(void **state)
     stage_open(&s, &(struct run_env){ .max_concurrent = 20 });
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++)
         job_start(&s, &jobs[i], &(struct job_opts){ i % 3 ? "" : "setsid" });
-    while (runs_count(s.runs))
+    while (s.runs->n)
         run_until_stopped(s.w.loop, 10 * RUN_MS);
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
         assert_string_equal(job_end(&jobs[i]), "succeeded end_turn 0 -");
