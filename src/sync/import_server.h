@@ -14,7 +14,8 @@
 bool import_server_read(struct server_def *ret, struct arena *a, const struct agent *agent,
                         yyjson_val *entry, struct error *e);
 
-/* A literal secret in its environment, arguments, headers or URL; the name of where, or NULL. */
+/* A literal secret in its environment, arguments, headers or URL; the name of where, or NULL.
+ */
 const char *import_server_secret(struct arena *a, const struct server_def *def);
 
 /* `${env:VAR}`, `{env:VAR}` as `${VAR}`; for agents that expand it, `$VAR` too. */
