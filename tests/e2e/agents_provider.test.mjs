@@ -2,6 +2,7 @@
 //
 // What a provider may do to a run of `symposium agents`, and what a client may do to it at each of its steps.
 import assert from 'node:assert/strict';
+import zlib from 'node:zlib';
 import { alive, basic, bin, node, npm, scenario, slack, sleep, until } from './harness.mjs';
 import { model } from '../peers/model.mjs';
 import { APIS, SECRET, definition, provider, refused, serve, serveTrusted, spawn, structured, wait } from './provider.mjs';
@@ -286,4 +287,31 @@ scenario('AG-11 AG-12: a hundred messages to eight agents, as many refused as do
     assert.equal((await wait(s, ids, 60000)).timed_out, false);
     const asked = p.seen.map(q => wire.asked(q.body).at(-1)).filter(m => m !== 'wait');
     assert.deepEqual(asked.sort(), sent.filter(Array.isArray).map(x => x[1]).sort());
+});
+
+scenario('AG-20 AG-25: bombs, floods and nonsense of a provider end in an error, and the server is as quick as before', async place => {
+    const wire = APIS.responses, calls = n => wire.call(Array.from({ length: n }, (_, i) => ({ id: 'same', name: `t${i}`, args: {} })));
+    const odd = wire.call([{ id: 'i', name: '../../etc\u0000\n"; drop', args: {} }, { id: 'j', name: 'x'.repeat(100000), args: {} }]);
+    const hostile = [
+        [{ headers: { 'content-encoding': 'gzip' }, body: zlib.gzipSync(Buffer.alloc(200 << 20)) }, /more than 8388608 bytes/],
+        [{ body: '['.repeat(2000000) }, /no JSON/], [{ body: `{"output":${'['.repeat(100000)}${']'.repeat(100000)}}` }, /./],
+        [{ body: calls(129) }, /too many calls at once/], [{ headers: { 'x-flood': 'x'.repeat(100000) }, body: wire.say('x') }, /headers/],
+        [{ body: '\ufeff\u0000' }, /no JSON/], [{ body: Buffer.from('{"output":[],"output_text":"\xff\xfe"}', 'latin1') }, /./],
+        [{ status: 429, headers: { 'retry-after': '99999999999999999999' }, body: '' }, undefined],
+    ];
+    const p = await provider((q, n) => (n <= hostile.length ? hostile[n - 1][0] : n <= hostile.length + 2 ? { body: n === hostile.length + 1 ? calls(128) : odd } : { body: wire.say('still here') }));
+    const s = await serve(place, p.url);
+    const id = await spawn(s);
+    for (const [, want] of hostile) {
+        if (!want) break;
+        const { error } = (await wait(s, id, 60000)).agents[0];
+        assert.equal(error?.kind, 'provider_error');
+        assert.match(error.message, want);
+        await s.ping();
+        await s.call('send_input', { target: id, message: 'next' });
+    }
+    await until('it was asked', () => p.seen.length === hostile.length, 5000);   // now it would wait for a very long time: 30 s at most
+    await s.call('send_input', { target: id, message: 'go on', interrupt: true });
+    assert.equal((await wait(s, id, 60000)).agents[0].result, 'still here');
+    assert.equal(wire.results(p.seen.at(-1).body).length, 130);
 });

@@ -49,7 +49,7 @@ export async function provider(answer) {
         if (a === 'close') return res.destroy();
         if (a === 'cut') return res.writeHead(200, { 'content-length': 100 }).write('{"half":', () => res.destroy());
         res.writeHead(a.status ?? 200, { 'content-type': 'application/json', ...a.headers })
-            .end(typeof a.body === 'string' ? a.body : JSON.stringify(a.body));
+            .end(typeof a.body === 'string' || Buffer.isBuffer(a.body) ? a.body : JSON.stringify(a.body));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
