@@ -80,7 +80,8 @@ static void on_errors(void *ctx, enum task_code code, struct str result)
     task_end(t, EXIT_OK);
 }
 
-static void show_errors(struct task_cli *t)
+/* At the end of its events, where the reason is. */
+static void show_errors(struct task_cli *t, int64_t last_seq)
 {
     auto_buf text = BUF(TEXT_MAX);
     auto_json args = { 0 };
@@ -92,6 +93,8 @@ static void show_errors(struct task_cli *t)
     jw_arr(&w);
     jw_strz(&w, task_event_name(TASK_EV_ERROR));
     jw_end(&w);
+    jw_kint(&w, "after_seq",
+            last_seq > LEDGER_EVENTS_SCANNED ? last_seq - LEDGER_EVENTS_SCANNED : 0);
     jw_kint(&w, "limit", ERRORS_SHOWN);
     jw_end(&w);
     args = task_json(&text);
@@ -102,15 +105,17 @@ static void on_shown(void *ctx, enum task_code code, struct str result)
 {
     struct task_cli *t = ctx;
     auto_json doc = { 0 };
+    int64_t last_seq = 0;
 
     if (code != TASK_OK) {
         task_end_refused(t, code, result);
         return;
     }
     json_parse(&doc, result, NULL);
+    json_int(json_get(doc.root, "last_seq"), &last_seq);
     show_record(doc.root);
     if (!cli.json && str_is(json_str(json_get(doc.root, "status")), "failed"))
-        show_errors(t);
+        show_errors(t, last_seq);
     else
         task_end(t, EXIT_OK);
 }

@@ -27,7 +27,9 @@
 #define LEDGER_BUSY_MS     5000
 #define LEDGER_NOTICE_MS   250 /* a change of another process is seen within this (TK-4) */
 #define LEDGER_EVENTS_MAX  5000
-#define LEDGER_LIST_MAX    500
+/* Events looked at by one question for some types of them (TK-10). */
+#define LEDGER_EVENTS_SCANNED 20000
+#define LEDGER_LIST_MAX       500
 
 struct ledger;
 
@@ -129,7 +131,8 @@ struct events_query {
     uint32_t types;   /* bits 1u << enum task_event; 0: all */
     size_t max_bytes; /* of data; at least one event comes */
 };
-/* answer: events, cursor, more, first_seq, tasks[0] (TK-10). */
+/* answer: events, cursor, more, first_seq, tasks[0] (TK-10). With `types` the cursor may lie
+ * behind the last of them, and more be set without any. */
 void ledger_events(struct ledger *l, const struct events_query *q, ledger_fn done, void *ctx);
 
 struct list_query {

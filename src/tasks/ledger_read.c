@@ -140,18 +140,28 @@ static struct task_event_row read_event(sqlite3_stmt *s, struct str data, struct
 }
 
 /* One more than asked for is looked for: whether there is more. */
+/* Where the look for some types ends this time: no question may take the whole of a long task.
+ */
+static int64_t scan_end(const struct events_query *q, int64_t last_seq)
+{
+    return q->types && last_seq - q->after > LEDGER_EVENTS_SCANNED
+               ? q->after + LEDGER_EVENTS_SCANNED
+               : last_seq;
+}
+
 static bool read_events(struct db *d, int64_t no, const struct events_query *q,
                         struct ledger_reply *r, struct error *e)
 {
     sqlite3_stmt *s = db_sql(d, SQL_EVENT_READ, e);
     struct events_found found = { 0 };
+    int64_t last = r->answer->tasks->last_seq, end = scan_end(q, last);
     size_t bytes = 0;
     int rc;
 
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, event_id(no, q->after));
-    sqlite3_bind_int64(s, 2, event_id(no, DB_SEQ_MAX));
+    sqlite3_bind_int64(s, 2, event_id(no, end));
     sqlite3_bind_int64(s, 3, q->types);
     sqlite3_bind_int64(s, 4, (int64_t)q->limit + 1);
     while ((rc = db_step(d, s, "read events", e)) > 0) {
@@ -168,6 +178,10 @@ static bool read_events(struct db *d, int64_t no, const struct events_query *q,
     r->answer->events = found.v;
     r->answer->nevents = found.n;
     r->answer->cursor = found.n ? found.v[found.n - 1].seq : q->after;
+    if (!r->answer->more && end < last) { /* all up to there was looked at */
+        r->answer->more = true;
+        r->answer->cursor = end;
+    }
     return rc >= 0;
 }
 

@@ -464,6 +464,44 @@ static void events_come_after_a_cursor_up_to_a_limit(void **state)
     world_close(&w);
 }
 
+/* TK-10: a question for what is rare ends early, and says where to go on. */
+static void a_rare_type_is_looked_for_piece_by_piece(void **state)
+{
+    struct events_query q = { .limit = 10, .types = 1u << TASK_EV_ERROR, .max_bytes = 1 << 20 };
+    char id[TASK_ID_LEN + 1];
+    struct got g = { 0 };
+    struct world w;
+
+    (void)state;
+    world_open(&w);
+    ok_submit(&w, id);
+    q.id = str_of(id);
+    for (int i = 0; i < LEDGER_EVENTS_SCANNED + 100; i++) {
+        ledger_append(w.ledger, q.id, TASK_EV_STDOUT, STR("{}"), NULL, NULL);
+        if (i % 1000 == 0) {
+            ledger_flush(w.ledger, stop_it, w.loop);
+            run_until_stopped(w.loop, ASK_MS);
+        }
+    }
+    ok_append(&w, id, TASK_EV_ERROR, "{\"text\":\"at last\"}");
+    g.loop = w.loop;
+    ledger_events(w.ledger, &q, on_got, &g);
+    await(&g);
+    assert_int_equal(g.a.nevents, 0);
+    assert_int_equal(g.a.cursor, LEDGER_EVENTS_SCANNED);
+    assert_true(g.a.more);
+    q.after = g.a.cursor;
+    got_free(&g);
+    g.loop = w.loop;
+    ledger_events(w.ledger, &q, on_got, &g);
+    await(&g);
+    assert_int_equal(g.a.nevents, 1);
+    assert_int_equal(g.a.cursor, LEDGER_EVENTS_SCANNED + 102);
+    assert_false(g.a.more);
+    got_free(&g);
+    world_close(&w);
+}
+
 /* TK-10, TK-12: 1..5000, 1..500. */
 static void limits_outside_their_range_are_refused(void **state)
 {
@@ -926,6 +964,7 @@ int main(void)
         cmocka_unit_test(freeing_commits_what_was_asked_and_calls_nobody),
         cmocka_unit_test(the_queue_says_when_it_is_full),
         cmocka_unit_test(events_come_after_a_cursor_up_to_a_limit),
+        cmocka_unit_test(a_rare_type_is_looked_for_piece_by_piece),
         cmocka_unit_test(limits_outside_their_range_are_refused),
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(many_come_in_the_order_asked_as_in_lists),
