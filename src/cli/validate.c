@@ -8,6 +8,7 @@
 #include "cli/errand.h"
 #include "cli/plugin.h"
 #include "cli/report.h"
+#include "mcp/client.h"
 #include "plugins/manifest.h"
 #include "plugins/offer.h"
 #include "plugins/predicate.h"
@@ -228,9 +229,27 @@ static void ask_names(struct validate *v, struct record *r, const struct plugin 
         ask_gate(v, r, p->edges.v[i].gate.v, p->edges.v[i].gate.n);
 }
 
+/* A URL with a variable in it is known only where that is set. */
+static void check_remote(struct validate *v, struct record *r, const struct server_def *s)
+{
+    struct http_field *headers = ARENA_ARRAY(v->a, struct http_field, s->headers.n + 1);
+    struct mcp_remote remote = { .url = arena_z(v->a, s->url),
+                                 .headers = headers,
+                                 .nheaders = s->headers.n };
+    struct error e;
+
+    for (size_t i = 0; i < s->headers.n; i++)
+        headers[i] = (struct http_field){ s->headers.v[i].key, s->headers.v[i].value };
+    if (s->url.n && str_find(s->url, STR("${")) == SIZE_MAX && !mcp_remote_check(&remote, &e))
+        r->error = str_of(arena_printf(v->a, "server '%.*s': %s", STR_F(s->name), e.msg));
+}
+
 static void add_plugin(struct validate *v, const struct plugin *p, struct str id)
 {
     struct record *r = add_record(v, p->standalone_skill ? "skill" : "plugin", id);
+
+    for (size_t i = 0; i < p->servers.n; i++)
+        check_remote(v, r, &p->servers.v[i]);
 
     if (p->origin == ORIGIN_REGISTRY && !p->mentions_dependency)
         warn(v, r,

@@ -51,6 +51,10 @@ struct mcp_remote {
     const char *ca_file; /* PEM; NULL: the system's */
 };
 
+/* What can be said of its URL and headers without connecting: ERR_INVALID, ERR_DENIED (MS-63).
+ */
+bool mcp_remote_check(const struct mcp_remote *r, struct error *e);
+
 /* How a remote server is reached, as far as it got, for who looks for what is wrong. */
 struct mcp_route {
     size_t addresses;       /* judged; 0: not known, as behind a proxy */

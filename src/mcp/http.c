@@ -454,6 +454,14 @@ static bool check_headers(const struct mcp_remote *r, struct error *e)
     return true;
 }
 
+bool mcp_remote_check(const struct mcp_remote *r, struct error *e)
+{
+    auto_arena a = ARENA;
+    struct place p = { 0 };
+
+    return check_headers(r, e) && mcp_place_read(&p, &a, r, e);
+}
+
 static bool start(struct mcp_client *c, struct error *e)
 {
     struct link *t = NEW(struct link);

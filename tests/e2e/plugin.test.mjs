@@ -46,6 +46,23 @@ scenario('PL-31: warnings: dormant, a group without SKILL.md, an edge that no pa
     assert.match(entry(r, 'edge').warnings[0], /fake:old >=9/);
 });
 
+scenario('PL-31 MS-63: a URL or header that can never be used makes the entry wrong; one with a variable is left to where that is set', async place => {
+    configure(place);
+    const write = (name, entry) => place.write(`reg/${name}/SYMPOSIUM.toml`, `name = "${name}"\ndepends-on = ["*"]\n[[mcp_servers]]\nname = "s"\n${entry}\n`);
+    write('ftp', 'url = "ftp://x/y"');
+    write('bare', 'url = "example.com/mcp"');
+    write('plain', 'url = "http://example.com/mcp"');
+    write('user', 'url = "https://u:p@example.com/mcp"');
+    write('header', 'url = "https://example.com/mcp"\nheaders = { Content-Type = "x" }');
+    write('later', 'url = "${ANY}"');
+    write('good', 'url = "https://example.com/mcp"\nheaders = { Authorization = "Bearer ${T}" }');
+    const r = await validate(place, 'reg');
+    assert.equal(r.code, 1);
+    for (const [name, why] of Object.entries({ ftp: /ftp|scheme/, bare: /server 's': 'url'/, plain: /plain http is only for localhost/, user: /user information/, header: /'content-type' is set by the protocol/ }))
+        assert.match(entry(r, name).error, why);
+    for (const name of ['later', 'good']) assert.equal(entry(r, name).ok, true);
+});
+
 scenario('PL-31: a bad skill of a plugin is a child with its reason, and makes the entry wrong', async place => {
     configure(place);
     place.write('reg/p/SYMPOSIUM.toml', 'name = "p"\ndepends-on = ["*"]\n[[skills]]\nsource.path = "."\n');
