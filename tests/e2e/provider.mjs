@@ -81,5 +81,5 @@ export function serve(place, url, { api, more } = {}) {
 export const structured = r => r.structuredContent;
 export const spawn = async (s, task = 'do it', name = 'worker') => structured(await s.call('spawn_agent', { name, task })).agent_id;
 export const wait = async (s, targets, timeout_ms = 20000) =>
-    structured(await s.call('wait_agent', { targets: [targets].flat(), timeout_ms }));
+    structured(await s.call('wait_agent', { targets: [targets].flat(), timeout_ms }, { ms: timeout_ms + 20000 }));
 export const refused = async (s, tool, args) => JSON.parse(await s.fails(tool, args));
