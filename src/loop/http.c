@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "loop/http_call.h"
 #include "loop/internal.h"
@@ -26,7 +27,9 @@ struct http {
     uv_timer_t timer;
     char *proxy, *ca_file;
     struct http_call *first;
-    struct deferred kick; /* calls to add and to resume */
+    struct deferred kick; /* calls to add, and those that were held */
+    unsigned turn;        /* of kicks */
+    int64_t entered_us;   /* when the present stay in libcurl began */
     unsigned inside;      /* of libcurl */
     unsigned hold;        /* frames of ours that go on with this client */
     bool sweep;           /* some calls are dead */
@@ -126,11 +129,28 @@ static void settle(struct http *h)
 
 /* ---- between libcurl and libuv ---- */
 
+static void enter(struct http *h)
+{
+    h->inside++;
+    h->entered_us = clock_us();
+}
+
+bool http_slice_is_over(const struct http *h)
+{
+    return clock_us() - h->entered_us >= HTTP_SLICE_US;
+}
+
+void http_hold(struct http_call *c)
+{
+    c->held = true;
+    defer(c->http->loop, &c->http->kick);
+}
+
 static void act(struct http *h, curl_socket_t fd, int what)
 {
     int running;
 
-    h->inside++;
+    enter(h);
     h->curl->multi_socket_action(h->multi, fd, what, &running);
     h->inside--;
     settle(h);
@@ -205,7 +225,7 @@ static struct http_call *next_to_kick(struct http *h)
 {
     struct http_call *c = h->first;
 
-    while (c && (c->dead || (c->added && !c->resume)))
+    while (c && (c->dead || (c->added && (!c->held || c->turn == h->turn))))
         c = c->next;
     return c;
 }
@@ -214,9 +234,10 @@ static void kick_one(struct http *h, struct http_call *c)
 {
     CURLcode code = CURLE_OK;
 
-    h->inside++;
+    enter(h);
     if (c->added) {
-        c->resume = false;
+        c->held = false;
+        c->turn = h->turn;
         code = h->curl->easy_pause(c->easy, CURLPAUSE_CONT); /* may hand on what it kept */
     } else {
         c->added = true;
@@ -234,6 +255,7 @@ static void on_kick(void *ctx)
     struct http_call *c;
 
     h->hold++;
+    h->turn++; /* each held one goes on once: what is held again waits for the next turn */
     while ((c = next_to_kick(h)))
         kick_one(h, c);
     h->hold--;
@@ -308,18 +330,4 @@ void http_cancel(struct http_call *c)
     }
     c->dead = true;
     c->http->sweep = true;
-}
-
-void http_pause(struct http_call *c)
-{
-    c->paused = true;
-}
-
-void http_resume(struct http_call *c)
-{
-    c->paused = false;
-    if (!take_held(c))
-        return;
-    c->resume = true;
-    defer(c->http->loop, &c->http->kick);
 }

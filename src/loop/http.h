@@ -6,7 +6,8 @@
  *
  * Nothing is taken from the environment: no proxy, no .netrc, no cookies. No redirect is
  * followed and no credential sent that the request does not hold. TLS certificates are always
- * verified. Answers are streamed: who wants them whole collects them.
+ * verified. Answers are streamed: who wants them whole collects them. A sender that is quicker
+ * than what reads it gets HTTP_SLICE_US of each turn of the loop, not the whole of it.
  *
  * As everywhere in this folder, http_cancel() and http_free() may be called at any time, also
  * from inside a callback; nothing is called back afterwards, or from inside http_start().
@@ -22,6 +23,7 @@
 #define HTTP_URL_MAX    ((size_t)8 << 10)
 #define HTTP_HEADER_MAX ((size_t)64 << 10) /* bytes of all header lines of one answer */
 #define HTTP_CONNECT_MS 30000
+#define HTTP_SLICE_US   3000
 #define HTTP_IDLE_SECS  4 /* less than the shortest that servers in the field wait: 5 */
 
 /* ---- URLs ---- */
@@ -127,10 +129,5 @@ struct http_call;
 struct http_call *http_start(struct http *h, const struct http_request *r,
                              const struct http_ops *ops, void *ctx, struct error *e);
 void http_cancel(struct http_call *c); /* NULL is accepted */
-
-/* Back-pressure: while paused on_body is not called and the sender is held up. What libcurl had
- * decoded already waits in its memory. */
-void http_pause(struct http_call *c);
-void http_resume(struct http_call *c);
 
 #endif

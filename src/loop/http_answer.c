@@ -216,8 +216,8 @@ size_t http_on_body(char *p, size_t one, size_t n, void *ctx)
     (void)one; /* always 1 */
     if (c->dead)
         return BROKEN_OFF;
-    if (c->paused) {
-        c->held = true;
+    if (http_slice_is_over(c->http)) {
+        http_hold(c);
         return CURL_WRITEFUNC_PAUSE;
     }
     c->body_bytes += n;

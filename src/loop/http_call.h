@@ -24,11 +24,10 @@ struct http_call {
     size_t max_header, max_body;
     bool head_only, decodes;
 
-    bool added;  /* known to the multi handle */
-    bool dead;   /* cancelled: nothing is called back */
-    bool paused; /* the owner's wish */
-    bool held;   /* libcurl keeps bytes back since on_body was paused */
-    bool resume; /* to be told that it may go on */
+    bool added;    /* known to the multi handle */
+    bool dead;     /* cancelled: nothing is called back */
+    bool held;     /* libcurl keeps bytes back: its slice of a turn was over */
+    unsigned turn; /* of the kick that let it go on */
 
     struct arena arena; /* of the head that is being read */
     struct {
@@ -62,12 +61,9 @@ bool http_body_whole(const struct http_call *c, struct error *why);
 size_t http_on_header(char *p, size_t one, size_t n, void *ctx);
 size_t http_on_body(char *p, size_t one, size_t n, void *ctx);
 
-static inline bool take_held(struct http_call *c)
-{
-    bool held = c->held;
-
-    c->held = false;
-    return held;
-}
+/* http.c: the present stay in libcurl has taken its slice; then the call is held until the next
+ * turn of the loop. */
+bool http_slice_is_over(const struct http *h);
+void http_hold(struct http_call *c);
 
 #endif
