@@ -88,7 +88,10 @@ static const struct plugin *of_agent(struct arena *a, const struct agent_def *d)
     for (size_t i = 0; i < d->servers.n; i++) {
         const struct agent_server *s = &d->servers.v[i];
 
-        if (!s->active)
+        if (s->active)
+            ARENA_PUSH(a, &p->servers) =
+                (struct server_def){ .name = s->name, .command = STR("(the plugin's)") };
+        else
             ARENA_PUSH(a, &p->servers) = (struct server_def){ .name = s->name,
                                                               .command = s->command,
                                                               .builtin = s->builtin,

@@ -166,7 +166,8 @@ static bool is_ascii(struct str s)
     return true;
 }
 
-/* Digits of another script make an address, which nobody calls an international name. */
+/* What maps to plain letters, or to an address, nobody calls an international name: it stays as
+ * it was written. */
 static const char *written_host(struct arena *a, struct str text, const char *host)
 {
     struct str at = str_from(text, scheme_of(text).n + 3), rest;
@@ -178,7 +179,7 @@ static const char *written_host(struct arena *a, struct str text, const char *ho
         at = str_from(str_upto(at, str_find_char(at, ']')), 1);
     else
         str_cut(at, ':', &at, &rest);
-    if (!is_ascii(at) && !resolve_literal(host, &address))
+    if (!is_ascii(at) && strstr(host, "xn--") && !resolve_literal(host, &address))
         return host;
     written = arena_z(a, at);
     for (char *c = written; *c; c++)

@@ -127,8 +127,9 @@ static void count_junk(struct mcp_client *c)
     c->junk_bytes += c->line_n;
     if (!c->junk_warned) {
         c->junk_warned = true;
-        log_warn("%s: prints lines on stdout that are not protocol messages; skipped",
-                 c->label);
+        log_warn("%s: %s not protocol messages; skipped", c->label,
+                 c->remote ? "sends events or answers that are"
+                           : "prints lines on stdout that are");
     }
     if (c->state == CLIENT_STARTING &&
         (c->junk_lines > MCP_JUNK_LINES || c->junk_bytes > MCP_JUNK_BYTES)) {

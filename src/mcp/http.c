@@ -54,11 +54,13 @@ void link_lost(struct exchange *x, const struct error *why)
     if (e.kind == ERR_TIMEOUT)
         e.kind = ERR_CLOSED;
     x->id = NULL;
+    client_hold(c); /* whose request fails may be done with the client */
     c->http_status = x->status;
     exchange_end(x);
     if (id && c->peer)
         peer_call_fail(c->peer, str_of(id), &e);
     c->http_status = 0;
+    client_release(c);
 }
 
 static void drop(struct mcp_client *c)
@@ -485,23 +487,21 @@ static bool start(struct mcp_client *c, struct error *e)
     return true;
 }
 
-/* Without user information and query, where keys are; also of one that is no URL. */
+/* Without user information and query, where keys are. Of one that cannot be read only what is
+ * behind the last '@' can be shown: what is before may be anything. */
 static void put_who(const struct mcp_client *c, struct buf *out)
 {
-    struct str url = str_of(c->remote->url), rest, host;
-    size_t scheme;
+    const char *read = c->link ? c->link->place.url.text : NULL;
+    struct str url = str_of(read ? read : c->remote->url), rest;
+    bool hidden = false;
 
-    str_cut(url, '?', &url, &rest);
-    scheme = str_find(url, STR("://"));
-    scheme = scheme == SIZE_MAX ? 0 : scheme + 3;
-    host = str_upto(str_from(url, scheme), str_find_char(str_from(url, scheme), '/'));
-    for (size_t i = host.n; i; i--)
-        if (host.p[i - 1] == '@') {
-            buf_addf(out, " (url: %.*s***@%.*s)", STR_F(str_upto(url, scheme)),
-                     STR_F(str_upto(str_from(url, scheme + i), 120)));
-            return;
+    for (size_t i = url.n; !read && !hidden && i; i--)
+        if (url.p[i - 1] == '@') {
+            url = str_from(url, i);
+            hidden = true;
         }
-    buf_addf(out, " (url: %.*s)", STR_F(str_upto(url, 120)));
+    str_cut(url, '?', &url, &rest);
+    buf_addf(out, " (url: %s%.*s)", hidden ? "***@" : "", STR_F(str_upto(url, 120)));
 }
 
 const struct transport_ops transport_http = {

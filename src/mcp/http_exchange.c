@@ -360,6 +360,7 @@ static void refusal_text(const struct exchange *x, struct error *e)
 /* A refusal may come as a JSON-RPC error without an id: it is this request's. */
 static bool deliver_error(struct exchange *x)
 {
+    struct mcp_client *c = x->t->c;
     auto_json body = { 0 };
     auto_buf text = BUF(2 * LINK_ERROR_BODY);
     struct jw w = jw_to(&text);
@@ -378,9 +379,10 @@ static bool deliver_error(struct exchange *x)
     jw_key(&w, "error");
     jw_val(&w, error);
     jw_end(&w);
-    hold(x);
-    x->t->c->http_status = x->status;
-    client_on_message(x->t->c, buf_str(&text), false);
+    hold(x); /* and on_done() the client */
+    c->http_status = x->status;
+    client_on_message(c, buf_str(&text), false);
+    c->http_status = 0;
     if (release(x))
         exchange_end(x);
     return true;

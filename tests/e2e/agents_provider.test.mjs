@@ -315,3 +315,25 @@ scenario('AG-20 AG-25: bombs, floods and nonsense of a provider end in an error,
     assert.equal((await wait(s, id, 60000)).agents[0].result, 'still here');
     assert.equal(wire.results(p.seen.at(-1).body).length, 130);
 });
+
+scenario('AG-7: a result that no answer could hold is cut, and says so', async place => {
+    const p = await provider((q, n) => ({ body: APIS.responses.say((n === 1 ? '\\' : '\u0001').repeat(1 << 20)) })), s = await serve(place, p.url);
+    const id = await spawn(s);
+    for (const c of ['\\', '\u0001']) {
+        const { result } = (await wait(s, id)).agents[0];
+        assert.match(result.slice(-60), /\n\[cut: the first 524288 of 1048576 bytes\]$/);
+        assert.equal(result.length, 524288 + 41);
+        assert.equal(result[0], c);
+        await s.call('send_input', { target: id, message: 'again' });
+    }
+});
+
+for (const api of ['responses', 'chat-completions'])
+    scenario(`AG-25: arguments as an object, as some compatible servers send them, are taken (${api})`, async place => {
+        const wire = APIS[api];
+        place.write('work/a.txt', 'alpha');
+        const answer = JSON.parse(JSON.stringify(wire.call([{ id: 'c', name: 'filesystem__read_text_file', args: { path: 'a.txt' } }])).replace(/"arguments":"((?:[^"\\]|\\.)*)"/, (_, t) => `"arguments":${JSON.parse(`"${t}"`)}`));
+        const p = await provider((q, n) => ({ body: n === 1 ? answer : wire.say('read') })), s = await serve(place, p.url, { api });
+        await wait(s, await spawn(s));
+        assert.match(wire.results(p.seen[1].body)[0], /alpha/);
+    });

@@ -196,6 +196,9 @@ scenario('AG-26: the provider\'s credential is no value for a server, and a serv
     const { error } = (await wait(s, await spawn(s))).agents[0];
     assert.equal(error.kind, 'child_mcp_startup_error');
     assert.match(error.message, /thief.*WORKER_KEY.*credential/);
+    place.write('work/.agents/agents/other.md', definition(p.url).replace('worker', 'other').replace('WORKER_KEY', 'OTHER_KEY'));
+    const t = await serve(place, p.url, { more: yaml({ thief: { command: '/bin/true', env: { KEY: 'x${OTHER_KEY}' } } }) });
+    assert.match((await wait(t, await spawn(t))).agents[0].error.message, /thief.*OTHER_KEY.*credential/, 'of another agent');
     assert.equal(p.seen.length, 0);
 });
 
@@ -237,9 +240,10 @@ scenario('AG-28 PL-32: what an agent of the workspace would run, or send, takes 
     place.write('work/.agents/agents/worker.md', definition(p.url));
     place.write('work/.agents/agents/free.md', free);
     place.write('work/.agents/agents/runs.md', free.replace('free', 'runs').replace('---\nWork', `${yaml({ own: { command: 'touch', args: [place.path('pwned')] } })}---\nWork`));
+    place.write('work/.agents/agents/named.md', free.replace('free', 'named').replace('---\nWork', 'mcpServers: [theirs]\n---\nWork'));
     place.write('work/.claude/agents/shell.md', '---\nname: shell\ndescription: d\ntools: Read, Bash\nmodel: m\n---\nRun.\n');
     const s = await place.serve('agents', [place.workspace], { env: { WORKER_KEY: SECRET } });
-    for (const [name, file] of [['worker', 'worker.md'], ['runs', 'runs.md'], ['shell', 'shell.md']]) {
+    for (const [name, file] of [['worker', 'worker.md'], ['runs', 'runs.md'], ['shell', 'shell.md'], ['named', 'named.md']]) {
         const { kind, message } = await refused(s, 'spawn_agent', { name, task: 'x' });
         assert.equal(kind, 'configuration_error');
         assert.match(message, new RegExp(`^${file.replace('.', '\\.')} runs programs or sends a credential, .*'symposium trust'`));

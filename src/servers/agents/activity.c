@@ -83,6 +83,12 @@ static void describe_command(struct activity *a, yyjson_val *args)
     auto_buf line = BUF(4096);
 
     join(&line, json_get(args, "command"));
+    if (!line.n && json_is_str(json_get(args, "program"))) { /* our own shell's form (SH-2) */
+        join(&line, json_get(args, "program"));
+        if (json_len(json_get(args, "args")))
+            buf_addc(&line, ' ');
+        join(&line, json_get(args, "args"));
+    }
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         struct str c = str_of(commands[i]), s = buf_str(&line);
 

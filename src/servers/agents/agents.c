@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -133,6 +134,15 @@ static const struct server_spec definition = {
     .stop = on_stop,
 };
 
+/* What an agent starts runs as the same user: without this it could read the credentials in
+ * /proc (AG-26). A leak checker wants to look at us as a debugger does. */
+static void hide_environment(void)
+{
+#ifndef SYM_SANITIZED
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
 int agents_run(const struct agents_opts *o)
 {
     const struct agent_settings settings = { &o->config->agent_models,
@@ -143,6 +153,7 @@ int agents_run(const struct agents_opts *o)
     };
     struct server_spec def = definition;
     struct tool tools[AGENTS_TOOLS];
+    struct strs credentials = { 0 };
     auto_arena a = ARENA;
     struct error e;
     int status;
@@ -153,6 +164,11 @@ int agents_run(const struct agents_opts *o)
         return 1;
     }
     s.env.workspace = s.roster.workspace;
+    for (size_t i = 0; i < s.roster.n; i++)
+        if (s.roster.v[i].env_key.n && !strs_has(&credentials, s.roster.v[i].env_key))
+            ARENA_PUSH(&a, &credentials) = s.roster.v[i].env_key;
+    s.env.credentials = &credentials;
+    hide_environment();
     agents_tools_make(tools, &a, &s.roster);
     def.tools = tools;
     def.ntools = s.roster.n ? AGENTS_TOOLS : 0;

@@ -155,9 +155,8 @@ static size_t base_environment(struct arena *a, const char **env)
 
 #define BASE_VARIABLES 7
 
-/* Only ${NAME}, and never the credential's: that is for the provider alone. */
-static bool expand(struct arena *a, const struct agent_def *d, struct str text, struct str *ret,
-                   struct error *e)
+/* Only ${NAME}, and never a credential's: that is for its provider alone. */
+static bool expand(struct children *c, struct str text, struct str *ret, struct error *e)
 {
     struct str rest = text, before, name;
 
@@ -169,12 +168,12 @@ static bool expand(struct arena *a, const struct agent_def *d, struct str text, 
         if (!name.n || str_find_char(name, ':') != SIZE_MAX)
             return error_set(e, ERR_INVALID, "'${%.*s}' is no ${NAME}",
                              STR_F(str_upto(name, 80)));
-        if (d->env_key.n && str_eq(name, d->env_key))
+        if (strs_has(c->o.credentials, name))
             return error_set(e, ERR_DENIED,
-                             "'${%.*s}' holds the provider's credential, which no server gets",
+                             "'${%.*s}' holds a provider's credential, which no server gets",
                              STR_F(name));
     }
-    return server_expand(a, text, ret, e);
+    return server_expand(&c->arena, text, ret, e);
 }
 
 static bool is_overridden(const struct key_values *own, const char *entry)
@@ -186,10 +185,10 @@ static bool is_overridden(const struct key_values *own, const char *entry)
 }
 
 /* `expanded`: the values are final. */
-static bool environment(struct arena *a, const struct agent_def *d,
-                        const struct key_values *own, bool expanded, const char *const **ret,
-                        struct error *e)
+static bool environment(struct children *c, const struct key_values *own, bool expanded,
+                        const char *const **ret, struct error *e)
 {
+    struct arena *a = &c->arena;
     const char **base = ARENA_ARRAY(a, const char *, BASE_VARIABLES);
     const char **env = ARENA_ARRAY(a, const char *, own->n + BASE_VARIABLES + 1);
     size_t n = 0, nbase = base_environment(a, base);
@@ -200,7 +199,7 @@ static bool environment(struct arena *a, const struct agent_def *d,
             env[n++] = base[i];
     for (size_t i = 0; i < own->n; i++) {
         value = own->v[i].value;
-        if (!expanded && !expand(a, d, value, &value, e))
+        if (!expanded && !expand(c, value, &value, e))
             return error_wrap(e, "env '%.*s'", STR_F(own->v[i].key));
         log_secret(value);
         env[n++] = arena_printf(a, "%.*s=%.*s", STR_F(own->v[i].key), STR_F(value));
@@ -253,7 +252,7 @@ static bool prepare_remote(struct children *c, const struct agent_server *s,
     for (size_t i = 0; i < s->headers.n; i++) {
         struct key_value kv = s->headers.v[i];
 
-        if (!expand(&c->arena, c->o.def, kv.value, &kv.value, e))
+        if (!expand(c, kv.value, &kv.value, e))
             return error_wrap(e, "header '%.*s'", STR_F(str_upto(kv.key, 64)));
         ARENA_PUSH(&c->arena, &headers) = kv;
     }
@@ -279,7 +278,7 @@ static bool prepare_active(struct children *c, const struct agent_server *s,
     o->path = found->path.n ? arena_z(&c->arena, found->path) : NULL;
     o->argv = argv_of(&c->arena, (struct str){ 0 }, &found->argv);
     o->cwd = arena_z(&c->arena, found->cwd);
-    return environment(&c->arena, c->o.def, &found->env, true, &o->env, e);
+    return environment(c, &found->env, true, &o->env, e);
 }
 
 static bool prepare_builtin(struct children *c, const struct agent_server *s,
@@ -292,7 +291,7 @@ static bool prepare_builtin(struct children *c, const struct agent_server *s,
     argv[1] = arena_z(&c->arena, s->builtin);
     argv[2] = takes_dir ? c->o.workspace : NULL;
     o->argv = argv;
-    return environment(&c->arena, c->o.def, &s->env, false, &o->env, e);
+    return environment(c, &s->env, false, &o->env, e);
 }
 
 static bool prepare(struct children *c, const struct agent_server *s, struct mcp_client_opts *o,
@@ -312,7 +311,7 @@ static bool prepare(struct children *c, const struct agent_server *s, struct mcp
     if (s->url.n)
         return prepare_remote(c, s, o, e);
     o->argv = argv_of(&c->arena, s->command, &s->args);
-    return environment(&c->arena, c->o.def, &s->env, false, &o->env, e);
+    return environment(c, &s->env, false, &o->env, e);
 }
 
 /* ---- starting ---- */

@@ -30,7 +30,8 @@ struct children_opts {
     const char *workspace;
     const char *self; /* our executable, for the servers of ours */
     const struct active_source *active;
-    const struct mcp_config *mcp; /* the proxy and the authorities for remote ones */
+    const struct mcp_config *mcp;   /* the proxy and the authorities for remote ones */
+    const struct strs *credentials; /* variables that no server gets (AG-26) */
 };
 
 /* One of the two, once, never from inside children_new(). */

@@ -440,7 +440,7 @@ bool agent_asks(const struct agent_def *d)
     for (size_t i = 0; i < d->servers.n; i++) {
         const struct agent_server *s = &d->servers.v[i];
 
-        asks |= s->command.n || s->url.n || str_is(s->builtin, "shell");
+        asks |= s->active || s->command.n || s->url.n || str_is(s->builtin, "shell");
     }
     return asks;
 }

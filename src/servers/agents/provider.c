@@ -177,8 +177,9 @@ static void on_failure(struct provider_call *c, const struct error *why)
                   WIRE_BODY_MAX);
     else
         fault_set(&f, FAULT_PROVIDER,
-                  nothing_came ? "the provider cannot be reached: %s"
-                               : "the provider's answer broke off: %s",
+                  why->kind == ERR_PROTOCOL ? "the provider's answer cannot be read: %s"
+                  : nothing_came            ? "the provider cannot be reached: %s"
+                                            : "the provider's answer broke off: %s",
                   why->msg);
     finish(c, NULL, &f);
 }

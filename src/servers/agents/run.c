@@ -345,6 +345,7 @@ static void start_children(struct agent_run *r)
         .self = r->o.env->self,
         .mcp = r->o.env->mcp,
         .active = r->o.env->active,
+        .credentials = r->o.env->credentials,
     };
 
     enter(r, STARTING);

@@ -25,6 +25,7 @@ struct run_env {
     const char *workspace, *self;
     const struct active_source *active;
     const struct mcp_config *mcp;
+    const struct strs *credentials; /* names of the variables that hold providers' keys */
 };
 
 /* A tool that was called, for the ledger. */

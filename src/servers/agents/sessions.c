@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/utf8.h"
 #include "servers/skills/place.h"
 
 struct sessions {
@@ -110,6 +111,17 @@ static void on_call(void *ctx, const struct run_call *call)
     record_call(s->record, call);
 }
 
+static char *kept_result(struct str text)
+{
+    struct str kept = utf8_cut(text, SESSION_RESULT_MAX);
+    auto_buf out = BUF(SESSION_RESULT_MAX + 100);
+
+    buf_add(&out, kept);
+    if (kept.n < text.n)
+        buf_addf(&out, "\n[cut: the first %zu of %zu bytes]", kept.n, text.n);
+    return buf_take(&out);
+}
+
 static void on_turn(void *ctx, struct str text, const struct fault *f)
 {
     struct session *s = ctx;
@@ -119,7 +131,7 @@ static void on_turn(void *ctx, struct str text, const struct fault *f)
     s->fault = f ? *f : (struct fault){ 0 };
     if (f)
         return;
-    s->text = mem_strndup(text.p, text.n);
+    s->text = kept_result(text);
     record_message(s->record, text);
     activity_set(&s->activity, ACTIVITY_WAITING, "Finishing");
 }

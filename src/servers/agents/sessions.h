@@ -19,6 +19,8 @@
 #define SESSIONS_KEPT      64 /* that have ended */
 #define SESSION_ID_LEN     36 /* "agt_" and 32 hex digits */
 #define SESSION_SYSTEM_MAX ((size_t)4 << 20)
+/* Of a result that is kept (AG-7): twice in an answer, and each byte may need six there. */
+#define SESSION_RESULT_MAX ((size_t)512 << 10)
 
 enum session_state { SESSION_RUNNING, SESSION_COMPLETED, SESSION_FAILED };
 const char *session_state_name(enum session_state s);

@@ -76,6 +76,12 @@ static struct str as_text(struct arena *a, yyjson_val *v)
     return arena_str(a, buf_str(&out));
 }
 
+/* JSON text in a string; some compatible servers send the object itself. */
+static struct str args_text(struct arena *a, yyjson_val *v)
+{
+    return !v || json_is_null(v) || json_is_str(v) ? json_str(v) : as_text(a, v);
+}
+
 /* What the elements hold, in the form they came. */
 static struct str elements(struct arena *a, yyjson_val *list)
 {
@@ -153,7 +159,7 @@ static bool responses_read(struct arena *a, yyjson_val *v, struct wire_turn *t, 
                  !add_call(a, t,
                            (struct wire_call){ json_str(json_get(it.val, "call_id")),
                                                json_str(json_get(it.val, "name")),
-                                               json_str(json_get(it.val, "arguments")) },
+                                               args_text(a, json_get(it.val, "arguments")) },
                            e))
             return false;
     }
@@ -316,7 +322,7 @@ static bool chat_read(struct arena *a, yyjson_val *v, struct wire_turn *t, struc
         if (!add_call(a, t,
                       (struct wire_call){ json_str(json_get(it.val, "id")),
                                           json_str(json_get(f, "name")),
-                                          json_str(json_get(f, "arguments")) },
+                                          args_text(a, json_get(f, "arguments")) },
                       e))
             return false;
     }
