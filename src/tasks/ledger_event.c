@@ -159,6 +159,17 @@ bool head_add(struct db *d, struct head *h, enum task_event type, struct str dat
     return insert(d, h, type, data, e);
 }
 
+bool head_add_last(struct db *d, struct head *h, enum task_event type, struct str data,
+                   struct error *e)
+{
+    enum ledger_appended became;
+
+    if (!head_add(d, h, type, data, &became, e))
+        return false;
+    return became != LEDGER_OVERFULL || h->last_seq >= DB_SEQ_MAX ||
+           insert(d, h, type, data, e);
+}
+
 /* ---- groups ---- */
 
 #define NONE SIZE_MAX

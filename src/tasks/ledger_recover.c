@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 void read_owner(sqlite3_stmt *s, struct owner *ret)
@@ -140,11 +141,13 @@ static bool bury(struct db *d, const struct owner *o, struct error *e)
 {
     struct orphans all = { 0 };
     bool ok = list_orphans(d, o, &all, e);
+    int64_t until = clock_ms() + OWNER_KEEPER_MS;
 
     for (size_t i = 0; i < all.n && ok; i++) {
         const struct task_process *p = &all.v[i].process;
+        int64_t left = until - clock_ms(); /* all of them end at the same time */
 
-        owner_end_process(o, (pid_t)p->keeper, p->keeper_start, OWNER_KEEPER_MS);
+        owner_end_process(o, (pid_t)p->keeper, p->keeper_start, left > 0 ? (int)left : 0);
         owner_end_process(o, (pid_t)p->pid, p->pid_start, 0);
     }
     ok = ok && fail_orphans(d, o, &all, e);
@@ -205,11 +208,12 @@ bool rows_recover(void *db, bool *ret_others, struct error *e)
 {
     struct db *d = db;
     struct others all = { 0 };
+    struct error more;
     bool ok = list_others(d, &all, e);
 
     *ret_others = false;
-    for (size_t i = 0; i < all.n && ok; i++)
-        ok = look_after(d, &all.v[i], ret_others, e);
+    for (size_t i = 0; i < all.n; i++) /* one that cannot be buried hides none behind it */
+        ok = look_after(d, &all.v[i], ret_others, ok ? e : &more) && ok;
     free(all.v);
     if (ok && !d->swept)
         owner_sweep(d->owners, counts, d);

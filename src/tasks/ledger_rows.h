@@ -37,6 +37,10 @@ bool head_write(struct db *d, const struct head *h, struct error *e);
 /* Makes room within the cap if it must. *ret says what became of it. */
 bool head_add(struct db *d, struct head *h, enum task_event type, struct str data,
               enum ledger_appended *ret, struct error *e);
+/* The same for what ends a task, or asks for its end: it gets in past every cap. There are few
+ * of these in a task's life. */
+bool head_add_last(struct db *d, struct head *h, enum task_event type, struct str data,
+                   struct error *e);
 bool rows_append(void *db, struct ledger_append *v, size_t n, bool durable, struct error *e);
 
 /* ---- ledger_write.c ---- */

@@ -55,7 +55,7 @@ static bool update_task(struct db *d, const struct head *h, const struct task_ch
     return db_run(d, s, "change the task", e);
 }
 
-/* An event that must get in. */
+/* An event that must get in, or the whole change is refused. */
 static bool add_surely(struct db *d, struct head *h, enum task_event type, struct str data,
                        struct error *e)
 {
@@ -77,13 +77,14 @@ static bool add_status_event(struct db *d, struct head *h, enum task_status to, 
     jw_kstrz(&w, "from", task_status_name(h->status));
     jw_kstrz(&w, "to", task_status_name(to));
     jw_end(&w);
-    return add_surely(d, h, TASK_EV_STATUS, buf_str(&text), e);
+    return head_add_last(d, h, TASK_EV_STATUS, buf_str(&text), e);
 }
 
 bool change_task(struct db *d, const struct task_change *c, bool *ret, struct error *e)
 {
     enum task_status to;
     struct head h;
+    bool last; /* words of the task, for which there is always room */
 
     *ret = false;
     if (!head_read(d, c->id, &h, e))
@@ -91,8 +92,10 @@ bool change_task(struct db *d, const struct task_change *c, bool *ret, struct er
     to = c->keep_status ? h.status : c->to;
     if (!(c->from & 1u << h.status) || (to != h.status && !task_may_become(h.status, to)))
         return true;
+    last = to != h.status || c->set.cancel_requested;
     for (size_t i = 0; i < c->nevents; i++) {
-        if (!add_surely(d, &h, c->events[i].type, c->events[i].data, e))
+        if (!(last ? head_add_last : add_surely)(d, &h, c->events[i].type, c->events[i].data,
+                                                 e))
             return false;
     }
     if (to != h.status && !add_status_event(d, &h, to, e))

@@ -168,7 +168,8 @@ void run_call_off(struct run *r)
         ticket_free(take_ptr(&r->ticket));
         run_record_end(r);
         break;
-    case RUN_PREPARING:
+    case RUN_PREPARING: /* half of it may be there: whoever resolves the task has to know */
+        run_record_worktree(r, worktree_branch(&r->arena, str_of(r->id)));
         worktree_job_free(take_ptr(&r->job));
         run_record_end(r);
         break;

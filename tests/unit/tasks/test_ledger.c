@@ -853,6 +853,51 @@ static void a_flood_of_permissions_ends_too(void **state)
     world_close(&w);
 }
 
+/* TK-3, TK-6: whatever an agent has filled up, its task can be called off, and ends. */
+static void a_full_task_can_be_called_off_and_ends(void **state)
+{
+    char id[TASK_ID_LEN + 1];
+    const struct task_event_row asked = { .type = TASK_EV_CANCELLED,
+                                          .data = STR("{\"reason\":\"enough\"}") };
+    struct task_change cancel = { .from = 1u << TASK_CREATED,
+                                  .to = TASK_CREATED,
+                                  .set.cancel_requested = true,
+                                  .events = &asked,
+                                  .nevents = 1 };
+    struct got g = { 0 };
+    struct world w;
+
+    (void)state;
+    world_open(&w);
+    submit_capped(&w, id, 1000);
+    for (int i = 0; i < 20 && g.e.kind == ERR_NONE; i++) {
+        auto_free char *big = text_of(1000000);
+
+        ask_append(&w, id, TASK_EV_PERMISSION, big, &g);
+    }
+    got_free(&g);
+    for (bool room = true; room;) {
+        auto_free char *small = text_of(30000);
+
+        ask_append(&w, id, TASK_EV_PERMISSION, small, &g);
+        room = g.e.kind == ERR_NONE;
+        got_free(&g);
+    }
+    for (bool room = true; room;) {
+        ask_append(&w, id, TASK_EV_PERMISSION, "{\"kind\":\"edit\",\"title\":\"x\"}", &g);
+        room = g.e.kind == ERR_NONE;
+        got_free(&g);
+    }
+    cancel.id = str_of(id);
+    ask_change(&w, &cancel, &g);
+    assert_int_equal(g.e.kind, ERR_NONE);
+    assert_true(g.a.yes && g.a.tasks[0].cancel_requested);
+    got_free(&g);
+    ok_end(&w, id, TASK_CANCELLED);
+    check_dense(&w, id);
+    world_close(&w);
+}
+
 /* ---- claims ---- */
 
 static void submit_at(struct world *w, char id[TASK_ID_LEN + 1], int priority,
@@ -976,6 +1021,7 @@ int main(void)
         cmocka_unit_test(at_the_cap_the_oldest_output_goes_first),
         cmocka_unit_test(what_does_not_fit_is_dropped_with_one_error),
         cmocka_unit_test(a_flood_of_permissions_ends_too),
+        cmocka_unit_test(a_full_task_can_be_called_off_and_ends),
         cmocka_unit_test(the_next_place_is_for_the_best_claim),
         cmocka_unit_test(the_running_ones_are_listed_with_their_processes),
     };
