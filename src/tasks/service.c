@@ -348,6 +348,17 @@ void service_watch_none(struct service *s)
         service_watch(s, str_of(s->followed->id), false);
 }
 
+void service_watch_sweep(struct service *s, bool (*keep)(void *ctx, struct str id), void *ctx)
+{
+    struct followed *next;
+
+    for (struct followed *f = s->followed; f; f = next) {
+        next = f->next;
+        if (!keep(ctx, str_of(f->id)))
+            service_watch(s, str_of(f->id), false);
+    }
+}
+
 void service_on_change(struct service *s, void (*fn)(void *ctx, struct str id), void *ctx)
 {
     s->changed = fn;

@@ -62,6 +62,8 @@ void service_hurry(struct service *s);
  * among the ids that are watched, each at most once a second. It may end the watch. */
 void service_watch(struct service *s, struct str id, bool on);
 void service_watch_none(struct service *s);
+/* Those that `keep` does not want are followed no longer. */
+void service_watch_sweep(struct service *s, bool (*keep)(void *ctx, struct str id), void *ctx);
 void service_on_change(struct service *s, void (*fn)(void *ctx, struct str id), void *ctx);
 
 /* TK-22: every run of this process ends, within RUN_SHUTDOWN_MS, and is recorded; `done` may

@@ -13,6 +13,7 @@ struct symm {
     const struct service_config *config;
     struct service *service;
     struct server *server; /* NULL: it stops */
+    struct timer *tidy;    /* of what is followed and not watched */
     struct timer *last;    /* of the time to stop in */
 };
 
@@ -83,6 +84,7 @@ void symm_resource_templates(void *ctx, struct mcp_req *r);
 void symm_resource_read(void *ctx, struct mcp_req *r, struct str uri);
 bool symm_resource_watchable(void *ctx, struct str uri);
 void symm_resource_watched(void *ctx, bool any);
+void symm_resource_tidy(void *ctx);                   /* of the timer */
 void symm_resource_changed(void *ctx, struct str id); /* of service_on_change() */
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "loop/timer.h"
 #include "rpc/message.h"
 #include "servers/symm/impl.h"
 #include "tasks/clean.h"
@@ -175,7 +176,31 @@ void symm_resource_read(void *ctx, struct mcp_req *r, struct str uri)
 
 /* ---- subscriptions ---- */
 
-/* Followed from now on: subscriptions are made of nothing else. */
+static const char *const ends[] = { "", RESULT };
+
+static bool is_watched(void *ctx, struct str id)
+{
+    const struct symm *s = ctx;
+    bool watched = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        auto_buf uri = BUF(256);
+
+        buf_addf(&uri, SCHEME "%.*s%s", STR_F(id), ends[i]);
+        watched |= mcp_server_watches(server_mcp(s->server), buf_str(&uri));
+    }
+    return watched;
+}
+
+void symm_resource_tidy(void *ctx)
+{
+    struct symm *s = ctx;
+
+    service_watch_sweep(s->service, is_watched, s);
+}
+
+/* Followed from now on: subscriptions are made of nothing else. What is refused in the end is
+ * let go of soon. */
 bool symm_resource_watchable(void *ctx, struct str uri)
 {
     struct symm *s = ctx;
@@ -185,6 +210,8 @@ bool symm_resource_watchable(void *ctx, struct str uri)
     if (!parse_uri(uri, &id, &result))
         return false;
     service_watch(s->service, id, true);
+    if (s->server)
+        timer_set(s->tidy, 0);
     return true;
 }
 
@@ -200,9 +227,7 @@ void symm_resource_watched(void *ctx, bool any)
  * longer followed. */
 void symm_resource_changed(void *ctx, struct str id)
 {
-    static const char *const ends[] = { "", RESULT };
     struct symm *s = ctx;
-    bool watched = false;
 
     if (!s->server)
         return;
@@ -210,9 +235,8 @@ void symm_resource_changed(void *ctx, struct str id)
         auto_buf uri = BUF(256);
 
         buf_addf(&uri, SCHEME "%.*s%s", STR_F(id), ends[i]);
-        watched |= mcp_server_watches(server_mcp(s->server), buf_str(&uri));
         mcp_server_resource_updated(server_mcp(s->server), buf_str(&uri));
     }
-    if (!watched)
+    if (!is_watched(s, id))
         service_watch(s->service, id, false);
 }

@@ -21,6 +21,7 @@ static void on_stopped(void *ctx)
     struct server *server = take_ptr(&s->server);
 
     timer_free(take_ptr(&s->last));
+    timer_free(take_ptr(&s->tidy));
     service_free(take_ptr(&s->service));
     server_stopped(server);
 }
@@ -43,6 +44,7 @@ static void on_stop(void *ctx, struct server *server, bool at_once)
     if (s->last)
         return;
     service_on_change(s->service, NULL, NULL);
+    timer_clear(s->tidy);
     s->last = timer_new(server_loop(server), on_last, s);
     timer_set(s->last, LAST_MS);
     service_shutdown(s->service, on_stopped, s);
@@ -63,6 +65,7 @@ static void on_start(void *ctx, struct server *server)
 
     s->server = server;
     s->service = service_new(server_loop(server), s->config);
+    s->tidy = timer_new(server_loop(server), symm_resource_tidy, s);
     service_on_change(s->service, symm_resource_changed, s);
 }
 
