@@ -55,7 +55,6 @@ struct exchange {
     size_t n;
     bool handshake;   /* initialize and its notification: not held back for a session */
     bool initialized; /* that notification: others wait for its end */
-    bool discover;    /* any revision's header */
 
     struct http_call *call; /* NULL: not under way */
     struct timer *pause;    /* set: begins, or goes on, when it fires */

@@ -135,7 +135,7 @@ void adapters_load(struct adapters *ret, struct arena *a, const struct config *c
     size_t cap = ARRAY_LEN(built_in) + c->task_agents.n;
     const struct adapter **all = ARENA_ARRAY(a, const struct adapter *, cap);
 
-    *ret = (struct adapters){ .v = all, .acp_version = c->tasks_acp_version };
+    *ret = (struct adapters){ .v = all };
     for (size_t i = 0; i < ARRAY_LEN(built_in); i++) {
         struct adapter *ad = ARENA_NEW(a, struct adapter);
 

@@ -17,7 +17,6 @@ struct adapter;
 struct adapters {
     const struct adapter *const *v;
     size_t n;
-    int acp_version;      /* of the built-in ones (ACP-16) */
     struct strs problems; /* a bad declaration is left out, and is named here with the key */
 };
 void adapters_load(struct adapters *ret, struct arena *a, const struct config *c);

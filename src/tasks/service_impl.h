@@ -40,7 +40,6 @@ struct hand {
     struct hand *next;
     struct service *s;
     struct run *run;
-    char id[TASK_ID_LEN + 1];
     struct op *spawner; /* waits to hear how it began; NULL: nobody */
 };
 

@@ -144,7 +144,6 @@ static void start_run(struct op *o)
     };
 
     *h = (struct hand){ .next = s->hands, .s = s, .spawner = o };
-    memcpy(h->id, sp->id, sizeof h->id);
     s->hands = h;
     h->run = run_new(s->runs, &opts, &ops, h);
 }

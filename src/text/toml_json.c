@@ -2,6 +2,8 @@
 /* Between the TOML tree and JSON. Recursion is bounded by TOML_MAX_DEPTH and JSON_MAX_DEPTH. */
 #include "text/toml.h"
 
+#include <math.h>
+
 #include "base/map.h"
 #include "text/toml_impl.h"
 
@@ -135,7 +137,11 @@ void toml_put_json(struct buf *b, const struct toml_val *v)
         json_put_int(b, v->i);
         break;
     case TOML_FLOAT:
-        json_put_num(b, v->f);
+        if (isfinite(v->f))
+            json_put_num(b, v->f);
+        else /* JSON has none: a text is refused where a number belongs, and null would not be
+              */
+            json_put_str(b, isnan(v->f) ? STR("nan") : STR("inf"));
         break;
     case TOML_BOOL:
         buf_addz(b, v->b ? "true" : "false");

@@ -27,7 +27,6 @@ struct provider_call {
     struct buf answer;
     int status;
     int64_t retry_after_ms; /* -1: not said */
-    int64_t deadline_ms;    /* of the request under way; 0: none */
     int retries;
     bool fewer_tokens;  /* tried */
     struct fault fault; /* what `timer` tells */
@@ -46,13 +45,6 @@ void provider_cancel(struct provider_call *c)
 {
     if (c)
         call_free(c);
-}
-
-int64_t provider_remaining_ms(const struct provider_call *c)
-{
-    int64_t left = c && c->deadline_ms ? c->deadline_ms - clock_ms() : 0;
-
-    return left > 0 ? left : 0;
 }
 
 /* `answer` belongs to a document that outlives the call. */
@@ -206,7 +198,6 @@ static void on_done(void *ctx, const struct error *why)
     struct provider_call *c = ctx;
 
     c->call = NULL;
-    c->deadline_ms = 0;
     if (why)
         on_failure(c, why);
     else
@@ -282,7 +273,6 @@ static bool send_request(struct provider_call *c)
     if (!c->call)
         return fault_set(&c->fault, FAULT_CONFIGURATION, "the request cannot be made: %s",
                          e.msg);
-    c->deadline_ms = clock_ms() + PROVIDER_REQUEST_MS;
     return true;
 }
 

@@ -38,7 +38,5 @@ typedef void (*provider_fn)(void *ctx, yyjson_val *answer, const struct fault *f
 struct provider_call *provider_start(struct provider *p, const struct wire_request *r,
                                      provider_fn done, void *ctx);
 void provider_cancel(struct provider_call *c); /* NULL is accepted */
-/* Milliseconds until the request that is under way is given up; 0 between two. */
-int64_t provider_remaining_ms(const struct provider_call *c);
 
 #endif

@@ -127,7 +127,6 @@ static void on_turn(void *ctx, struct str text, const struct fault *f)
     struct session *s = ctx;
 
     free(take_ptr(&s->text));
-    s->turned = true;
     s->fault = f ? *f : (struct fault){ 0 };
     if (f)
         return;
@@ -201,7 +200,6 @@ static void begin(struct session *s, struct str credential, char *message)
 
     s->queue[s->nqueue++] = message;
     s->state = SESSION_RUNNING;
-    s->turned = false;
     s->fault = (struct fault){ 0 };
     free(take_ptr(&s->result));
     s->began_ms = clock_ms();

@@ -44,7 +44,6 @@ struct session {
     size_t nqueue;
     struct agent_run *run;
     struct record *record;
-    bool turned;   /* the run has an outcome */
     char *text;    /* of the last turn; NULL: it failed */
     uint64_t used; /* the tick of its last use */
 };

@@ -67,6 +67,10 @@ static const struct row rows[] = {
       "name = \"t\"\ndescription = \"d\"\ndeveloper_instructions = \"i\"\nmodel = \"m\"\n"
       "sandbox_mode = \"read-only\"\npermission_mode = \"plan\"\nsteps = 3\nodd = 1\n",
       "name=t|ro=1|turns=3", "odd" },
+    { "AG-2: no number of JSON's", VENDOR_OURS,
+      "name = \"t\"\ndescription = \"d\"\ninstructions = \"i\"\nmodel = \"m\"\n"
+      "temperature = nan\n",
+      "!temperature", NULL },
     { "AG-23: /v1 counts once", VENDOR_OURS,
       "---\nname: a\ndescription: d\nmodelProvider: anthropic\nmodel: m\nbaseUrl: "
       "https://x.example/v1/\nenvKey: K\n---\nB\n",
