@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check(root, text, &odd);
     if (odd)
-        return 0; /* inf and nan become null, which JSON cannot give back */
+        return 0; /* inf and nan become strings, which JSON cannot give back */
     copy = through_json(&a, root, &first);
     copy = through_json(&a, copy, &second);
     toml_put_json(&third, copy);

@@ -4,7 +4,7 @@
  * (TK-34). Every action but spawn's detached owner only reads and asks the ledger; the task
  * runs on whatever happens to the command.
  *
- *   task_run ─> action.begin ─ ... ─> task_end ─> returns the status
+ *   cmd_task ─> action.begin ─ ... ─> task_end ─> returns the status
  *                    └── SIGINT, SIGTERM, SIGHUP ──> action.interrupted, and dies of it
  */
 #ifndef SYM_CLI_TASK_H

@@ -43,7 +43,7 @@ struct http_lib {
 #undef HTTP_LIB_MEMBER
 };
 
-/* The same one every time, never closed; NULL with ERR_NOT_FOUND. */
+/* The same one every time, never closed; NULL with ERR_NOT_FOUND. On the loop's thread only. */
 const struct http_lib *http_lib(struct error *e);
 
 #endif

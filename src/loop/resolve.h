@@ -16,9 +16,9 @@
 
 struct resolve;
 
-/* Once, never from inside resolve_start(); the lookup is gone then. v is in the order to try,
- * without doubles, valid during the call; n > 0 unless `why` is set: ERR_NOT_FOUND, ERR_LIMIT,
- * ERR_TIMEOUT. */
+/* Once, unless the loop ends before; never from inside resolve_start(). The lookup is gone
+ * then. v is in the order to try, without doubles, valid during the call; n > 0 unless `why` is
+ * set: ERR_NOT_FOUND, ERR_LIMIT, ERR_TIMEOUT. */
 typedef void (*resolve_fn)(void *ctx, const struct netaddr *v, size_t n,
                            const struct error *why);
 

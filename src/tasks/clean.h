@@ -12,7 +12,8 @@
 void task_put_clean(struct buf *out, struct str text);
 
 /* Appends the JSON value `json` with every string and key in it cleaned. What is clean already,
- * which is quick to see, is copied as it is; what is no JSON becomes null. */
+ * which is quick to see, is copied as it is; it must be JSON, and becomes null where a look
+ * shows that it is none. */
 void task_put_clean_json(struct buf *out, struct str json);
 
 #endif

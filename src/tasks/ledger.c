@@ -239,9 +239,11 @@ void ledger_watch_free(struct ledger_watch *w)
 
 static void hear_news(struct ledger *l)
 {
+    auto_free char *trouble = NULL;
     bool changed, opened;
 
     pthread_mutex_lock(&l->lock);
+    trouble = take_ptr(&l->trouble);
     changed = l->changed;
     opened = l->opened && !l->watch_ready;
     l->changed = false;
@@ -252,6 +254,8 @@ static void hear_news(struct ledger *l)
             log_warn("%s", l->note);
         start_watching(l);
     }
+    if (trouble)
+        log_warn("the end of tasks whose owner is gone cannot be recorded: %s", trouble);
     if (changed)
         plan_notice(l);
 }
@@ -360,6 +364,7 @@ void ledger_free(struct ledger *l)
     free(l->watch_dir);
     free(l->watch_name);
     free(l->note);
+    free(l->trouble);
     l->ended = true;
     if (!l->calling)
         free(l);

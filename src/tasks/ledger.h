@@ -156,7 +156,7 @@ void ledger_running(struct ledger *l, ledger_running_fn done, void *ctx);
 /* ---- watching ---- */
 
 /* `fn` is called, coalesced, after any change of the ledger by any process, within
- * LEDGER_NOTICE_MS. Ask again then. One watch at a time per ctx. */
+ * LEDGER_NOTICE_MS. Ask again then. */
 struct ledger_watch;
 struct ledger_watch *ledger_watch_new(struct ledger *l, void (*fn)(void *ctx), void *ctx);
 void ledger_watch_free(struct ledger_watch *w);

@@ -94,7 +94,8 @@ struct ledger_keeping {
     size_t check_step; /* of the looks that follow a touch of the file */
     uint64_t version;
     int64_t recovered_ms;
-    bool others; /* there may be open tasks of other owners */
+    bool others;   /* there may be open tasks of other owners */
+    bool troubled; /* that those of dead ones cannot be ended was told */
 };
 
 struct ledger {
@@ -122,6 +123,7 @@ struct ledger {
     bool stopping, touched, watching, polling; /* said to the thread */
     bool changed, opened;                      /* said by the thread */
     char *watch_dir, *watch_name, *note;       /* set before `opened` */
+    char *trouble;                             /* to be told; NULL: none */
     /* the thread's */
     struct ledger_keeping keep;
 };

@@ -139,7 +139,6 @@ static struct task_event_row read_event(sqlite3_stmt *s, struct str data, struct
     };
 }
 
-/* One more than asked for is looked for: whether there is more. */
 /* Where the look for some types ends this time: no question may take the whole of a long task.
  */
 static int64_t scan_end(const struct events_query *q, int64_t last_seq)
@@ -163,7 +162,7 @@ static bool read_events(struct db *d, int64_t no, const struct events_query *q,
     sqlite3_bind_int64(s, 1, event_id(no, q->after));
     sqlite3_bind_int64(s, 2, event_id(no, end));
     sqlite3_bind_int64(s, 3, q->types);
-    sqlite3_bind_int64(s, 4, (int64_t)q->limit + 1);
+    sqlite3_bind_int64(s, 4, (int64_t)q->limit + 1); /* whether there is more */
     while ((rc = db_step(d, s, "read events", e)) > 0) {
         struct str data = db_column(s, 3);
 

@@ -105,13 +105,31 @@ static void check(struct ledger *l, int64_t now)
 
 /* While somebody watches tasks of others, their owners are looked after without being asked
  * for: the death of one changes nothing in the ledger. */
+/* Said once: whoever waits for such a task would not know why it does not end. */
+static void tell_trouble(struct ledger *l, const struct error *why)
+{
+    struct ledger_keeping *k = &l->keep;
+
+    if (k->troubled)
+        return;
+    k->troubled = true;
+    pthread_mutex_lock(&l->lock);
+    free(l->trouble);
+    l->trouble = mem_strdup(why->msg);
+    pthread_mutex_unlock(&l->lock);
+    bell_ring(l->bell);
+}
+
 static void recover(struct ledger *l, int64_t now)
 {
     struct ledger_keeping *k = &l->keep;
+    struct error why;
     bool watching;
 
-    if (!l->engine->recover(k->db, &k->others, NULL))
+    if (!l->engine->recover(k->db, &k->others, &why)) {
         k->others = true; /* tried again */
+        tell_trouble(l, &why);
+    }
     k->recovered_ms = now;
     is_polling(l, &watching);
     k->recover_due = watching && k->others ? clock_ms() + LEDGER_RECOVER_MS : NEVER;

@@ -83,8 +83,8 @@ struct run {
     bool exited;     /* and `how` says how */
     struct child_exit how;
     struct str stop_reason, usage; /* in the arena */
-    struct buf result;
-    char *message_id; /* of what is in `result`; NULL: it had none */
+    struct buf result; /* the end of the last message, or of what a CLI said on stdout */
+    char *message_id;  /* of what is in `result`; NULL: it had none */
 
     /* On the way into the ledger. */
     int64_t output;      /* bytes of what the ledger lets go again */

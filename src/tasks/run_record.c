@@ -95,16 +95,6 @@ void run_output(struct run *r, enum task_event type, struct str data)
 
 /* ---- text of stdout and stderr (TK-18) ---- */
 
-/* For whoever asks what a CLI answered: the end of what it said. */
-static void keep_result(struct run *r, struct str text)
-{
-    if (text.n > TASK_RESULT_MAX)
-        text = str_from(text, text.n - TASK_RESULT_MAX);
-    if (r->result.n + text.n > TASK_RESULT_MAX)
-        buf_drop_front(&r->result, r->result.n + text.n - TASK_RESULT_MAX);
-    buf_add(&r->result, text);
-}
-
 static void emit_text(struct run *r, enum child_stream stream, bool last)
 {
     struct buf *text = &r->text[stream];
@@ -126,7 +116,7 @@ void run_text(struct run *r, enum child_stream stream, struct str bytes)
     struct buf *text = &r->text[stream];
 
     if (stream == CHILD_STDOUT)
-        keep_result(r, bytes);
+        buf_add_last(&r->result, bytes);
     while (bytes.n && !r->muted) {
         size_t room = TASK_PIECE_MAX - text->n;
 

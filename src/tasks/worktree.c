@@ -134,11 +134,7 @@ static void on_bytes(void *ctx, enum child_stream stream, struct str bytes)
     struct worktree_job *j = ctx;
 
     (void)stream;
-    if (bytes.n > SAID_MAX)
-        bytes = str_from(bytes, bytes.n - SAID_MAX);
-    if (j->said.n + bytes.n > SAID_MAX)
-        buf_drop_front(&j->said, j->said.n + bytes.n - SAID_MAX);
-    buf_add(&j->said, bytes);
+    buf_add_last(&j->said, bytes);
 }
 
 static void finish(struct worktree_job *j)

@@ -114,7 +114,8 @@ struct toml_val *toml_parse(struct arena *a, struct str text, struct error *e);
  */
 struct toml_val *toml_from_json(struct arena *a, yyjson_val *v, struct error *e);
 
-/* Appends the value as JSON; date-times as strings as written, inf and nan as null. */
+/* Appends the value as JSON; date-times as strings as written, inf and nan as the strings "inf"
+ * and "nan". */
 void toml_put_json(struct buf *b, const struct toml_val *v);
 
 /* ---- reading; each accepts NULL and other kinds, and then answers "absent" ---- */
