@@ -7,7 +7,8 @@
  * Nothing is taken from the environment: no proxy, no .netrc, no cookies. No redirect is
  * followed and no credential sent that the request does not hold. TLS certificates are always
  * verified. Answers are streamed: who wants them whole collects them. A sender that is quicker
- * than what reads it gets HTTP_SLICE_US of each turn of the loop, not the whole of it.
+ * than what reads it gets HTTP_SLICE_US of each turn of the loop, not the whole of it; where a
+ * body is decoded, `max_body` is what bounds that.
  *
  * As everywhere in this folder, http_cancel() and http_free() may be called at any time, also
  * from inside a callback; nothing is called back afterwards, or from inside http_start().
