@@ -3,7 +3,7 @@
 // `symposium agents` (servers.md 9): definitions, runs against a scripted provider in all three dialects, real child servers, limits.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { alive, basic, run, scenario, slack, sleep, until } from './harness.mjs';
+import { alive, basic, run, sanitized, scenario, slack, sleep, until } from './harness.mjs';
 import { APIS, SECRET, definition, provider, refused, serve, serveTrusted, spawn, structured, wait } from './provider.mjs';
 import { sdkServer } from './remote.mjs';
 
@@ -156,6 +156,12 @@ for (const kind of ['v1', 'v2', 'v2-modern'])
             await remote.kill();
         }
     });
+
+const open = sanitized ? 'a sanitized program can be looked into' : process.getuid() === 0 ? 'root can read everything' : false;
+scenario('AG-26: what an agent runs cannot read the credential in /proc', { skip: open }, async place => {
+    const p = await provider(() => undefined), s = await serve(place, p.url);
+    assert.throws(() => fs.readFileSync(`/proc/${s.pid}/environ`), /EACCES|EPERM/);
+});
 
 const stdio = peer => ({ command: peer.command, args: peer.args });
 
