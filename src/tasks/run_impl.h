@@ -120,7 +120,8 @@ void run_call_off(struct run *r);
 
 /* ---- run_process.c ---- */
 
-void run_start(struct run *r); /* from RUN_WAITING or RUN_PREPARING */
+void run_start(struct run *r);    /* from RUN_WAITING or RUN_PREPARING */
+void run_recorded(struct run *r); /* the ledger has its process */
 /* Starts the ladder; what ends by itself before is fine. */
 void run_stop_process(struct run *r, struct child_ladder ladder);
 void run_give_up(struct run *r); /* the ladder is over, and something may be left */

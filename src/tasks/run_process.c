@@ -135,9 +135,12 @@ static void on_stdout_closed(void *ctx)
     run_close_turn(ctx, &(struct error){ ERR_CLOSED, 0, "the agent closed its stdout" });
 }
 
-/* One that does not want to hear it all may yet do its work. */
-static void write_prompt(struct run *r)
+/* What works for it must be found to do so (TK-24): it hears of the prompt when the ledger
+ * knows its process. One that does not want to hear it all may yet do its work. */
+void run_recorded(struct run *r)
 {
+    if (r->state != RUN_RUNNING || !r->plan.prompt_stdin)
+        return;
     child_write(r->child, r->plan.prompt_text, NULL);
     child_close_stdin(r->child);
 }
@@ -155,8 +158,6 @@ static void on_started(void *ctx)
         timer_set(r->deadline, r->deadline_s * 1000);
     if (r->plan.kind == TASK_ACP)
         run_begin_turn(r);
-    else if (r->plan.prompt_stdin)
-        write_prompt(r);
 }
 
 /* ---- the start ---- */

@@ -170,6 +170,7 @@ static void on_running(void *ctx, const struct ledger_answer *a, const struct er
         lose_row(r, e);
         return;
     }
+    run_recorded(r);
     r->ops.on_running(r->ctx);
 }
 
