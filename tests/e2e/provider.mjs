@@ -40,7 +40,11 @@ export async function provider(answer) {
     const seen = [];
     const server = http.createServer(async (req, res) => {
         const chunks = [];
-        for await (const chunk of req) chunks.push(chunk);
+        try {
+            for await (const chunk of req) chunks.push(chunk);
+        } catch {
+            return; // given up while it was being sent
+        }
         const request = { path: req.url, headers: req.headers, body: JSON.parse(Buffer.concat(chunks)), at: Date.now() };
         seen.push(request);
         res.on('error', () => {}).on('close', () => { request.dropped = !res.writableFinished; });
