@@ -90,7 +90,7 @@ static const struct plugin *of_agent(struct arena *a, const struct agent_def *d)
 
         if (s->active)
             ARENA_PUSH(a, &p->servers) =
-                (struct server_def){ .name = s->name, .command = STR("(the plugin's)") };
+                (struct server_def){ .name = s->name, .command = STR("of-a-plugin") };
         else
             ARENA_PUSH(a, &p->servers) = (struct server_def){ .name = s->name,
                                                               .command = s->command,

@@ -216,8 +216,8 @@ size_t http_on_body(char *p, size_t one, size_t n, void *ctx)
     (void)one; /* always 1 */
     if (c->dead)
         return BROKEN_OFF;
-    /* A decoder goes on while it is held, into libcurl's memory; what is decoded has a maximum.
-     */
+    /* A decoder goes on while it is held, into libcurl's memory; and what is decoded has a
+     * maximum. */
     if (!c->decodes && http_slice_is_over(c->http)) {
         http_hold(c);
         return CURL_WRITEFUNC_PAUSE;

@@ -139,8 +139,7 @@ void toml_put_json(struct buf *b, const struct toml_val *v)
     case TOML_FLOAT:
         if (isfinite(v->f))
             json_put_num(b, v->f);
-        else /* JSON has none: a text is refused where a number belongs, and null would not be
-              */
+        else /* JSON has none; a text is refused where a number belongs, null is not */
             json_put_str(b, isnan(v->f) ? STR("nan") : STR("inf"));
         break;
     case TOML_BOOL:

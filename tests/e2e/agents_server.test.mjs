@@ -258,7 +258,7 @@ scenario('AG-28 PL-32: what an agent of the workspace would run, or send, takes 
     assert.equal(fs.existsSync(place.path('pwned')), false);
     const shown = await run(place, ['trust', '--show']);
     assert.equal(shown.code, 1);
-    for (const part of [/worker\.md\n[^]*server of the model: http\S+\n +with credential: \$\{WORKER_KEY\}/, /runs\.md\n +server own: touch \S+pwned/, /shell\.md\n[^]*server shell: symposium shell/])
+    for (const part of [/worker\.md\n[^]*server of the model: http\S+\n +with credential: \$\{WORKER_KEY\}/, /runs\.md\n +server own: touch \S+pwned/, /shell\.md\n[^]*server shell: symposium shell/, /named\.md\n +server theirs: of-a-plugin\n/])
         assert.match(shown.out, part);
     assert.doesNotMatch(shown.out, /free\.md/);
     assert.equal((await run(place, ['trust', '--yes'])).code, 0);

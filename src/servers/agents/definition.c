@@ -565,8 +565,8 @@ static bool read_skills(struct reader *r)
     return reader_list(r, json_is_null(v) ? NULL : v, "skills", &r->def->skills);
 }
 
-/* Claude's fields grow with its releases, and in our own one may be misspelt: it might matter.
- */
+/* Claude's fields grow with its releases, and one of our own may be misspelt: it might
+ * matter. */
 static void warn_unknown(struct reader *r)
 {
     static const char *const known[] = {

@@ -84,8 +84,8 @@ bool agent_parse(struct arena *a, const struct agent_source *src,
 const char *wire_api_name(enum wire_api w);
 
 /* Whether a run takes a person's consent (AG-28): the file says which programs or servers to
- * reach, a plugin's included, has a shell, or says which variable goes where as a credential.
- */
+ * reach, a plugin's included, has a shell, or says which variable goes where as a
+ * credential. */
 bool agent_asks(const struct agent_def *d);
 
 /* "localhost", 127.0.0.0/8, ::1 as the host of a URL. */
